@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A person's page lists, writes, tries and deletes the files of agents; what could not be used is refused with its place, and
-// nothing outside of the folders is reached.
+// The API lists, writes, matches and deletes the files of agents. A file with an error is refused with the line and the field,
+// and no name leads outside of the folders.
 func TestAgentFiles(t *testing.T) {
 	t.Parallel()
 	c := everything(t)

@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// TestAudit: records come page by page and filtered, an export has the bytes of the disk and is on record, and a record that was changed
-// is found.
+// TestAudit: records come page by page and filtered, an export is filtered too and is recorded itself, and verification finds a
+// record that was changed on disk.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

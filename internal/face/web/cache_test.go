@@ -73,7 +73,7 @@ func TestClearCache(t *testing.T) {
 	}
 }
 
-// Gateways of earlier versions, which shared lists over HTTP, are told what to use instead.
+// Gateways of earlier versions, which shared lists over HTTP, get an error that names the replacement.
 func TestListsAreNotShared(t *testing.T) {
 	t.Parallel()
 	h := web.New(web.Options{Identify: func(*http.Request) web.Identity { return web.Identity{} }})

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// says is an engine that answers with one text.
+// says is a chat.Engine that answers with one text.
 type says string
 
 func (text says) Run(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
@@ -86,7 +86,7 @@ func (c client) do(status int, method, path, body string, head ...string) (*http
 	return w, gjson.ParseBytes(w.Body.Bytes())
 }
 
-// asked has a message answered, and returns the session, the turn and the answer.
+// asked sends a message in a new session, waits for the answer, and returns the ids of the session, the turn and the answer.
 func (c client) asked() (session, turn, answer string) {
 	c.Helper()
 	_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
@@ -114,7 +114,7 @@ func TestTheSameTurnIsAnsweredTheSame(t *testing.T) {
 	}
 }
 
-// A dialogue has its turn from the first event, however soon the turn begins.
+// A dialogue receives its turn from the first event on, however soon the turn begins.
 func TestDialogueHasAllEvents(t *testing.T) {
 	t.Parallel()
 	c := conversations(t)

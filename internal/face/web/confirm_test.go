@@ -32,7 +32,8 @@ var identities = map[string]web.Identity{
 	"anonymous": {},
 }
 
-// refusal is what a caller that cannot confirm gets; one of an origin that nothing is known of gets no further than the table.
+// refusal returns the type of the error that a caller gets who cannot confirm. Without a known origin, the decision table denies
+// the call.
 func refusal(key string) string {
 	if identities[key].Origin == "" {
 		return string(tool.Denied)
@@ -69,7 +70,7 @@ func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
 	return srv, fake
 }
 
-// Only the command line may claim to have a person in front of it.
+// Only the command line may declare that a person is there to confirm.
 func TestOnlyTheControlKeyConfirms(t *testing.T) {
 	t.Parallel()
 	srv, fake := dangerous(t)

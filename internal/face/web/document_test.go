@@ -33,7 +33,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// everything is an API that has all there is, asked by a person at a terminal.
+// everything returns a client of an API with all its parts, which identifies every caller as a person at a terminal.
 func everything(t *testing.T) client {
 	t.Helper()
 	dir := t.TempDir()
@@ -140,7 +140,7 @@ func (mcpClients) Rotate(context.Context, string) (web.NewSecret, error) {
 	return web.NewSecret{Token: "collie_x", Clients: []string{"cursor"}}, nil
 }
 
-// recorded is the record in a folder.
+// recorded is the audit log in a folder.
 type recorded struct {
 	dir string
 	log *audit.Log
@@ -164,7 +164,7 @@ func (r recorded) Exported(ctx context.Context, detail json.RawMessage) error {
 	return r.log.AppendSync(ctx, tool.Record{Kind: audit.KindExport, Name: "audit", Detail: detail})
 }
 
-// editor changes nothing.
+// editor accepts all changes of servers and makes none.
 type editor struct{}
 
 func (editor) Add(context.Context, *serveradmin.NewServers) (serveradmin.Added, error) {
@@ -296,10 +296,10 @@ func (providers) SetKey(context.Context, string, string, *llmadmin.KeyChange) (l
 	return aKey, nil
 }
 
-// example is a request that is answered as the document says: what stands for the variable of the path, a query, a body.
+// example is a valid request for a route: the values of the variables in its path, separated by slashes, a query and a body.
 type example struct{ name, query, body string }
 
-// examples are requests for each route of the document.
+// examples returns a function for each route of the document that makes a valid request for it.
 func (c client) examples() map[string]func() example {
 	session := func() string {
 		_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
@@ -463,7 +463,7 @@ func (c client) ask(t *testing.T, method, path string, e example) *httptest.Resp
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	names := strings.Split(e.name, "/") // the last one stands for all that follow
+	names := strings.Split(e.name, "/") // the last one is used for all further variables
 	target := variable.ReplaceAllStringFunc(path, func(string) string {
 		name := names[0]
 		names = names[min(1, len(names)-1):]
@@ -476,7 +476,7 @@ func (c client) ask(t *testing.T, method, path string, e example) *httptest.Resp
 	return w
 }
 
-// leaving is who goes away with the first bytes.
+// leaving is a client that hangs up when the first bytes are flushed.
 type leaving struct {
 	*httptest.ResponseRecorder
 	leave func()
@@ -484,7 +484,8 @@ type leaving struct {
 
 func (l leaving) Flush() { l.leave() }
 
-// TestDocument: each route answers as the document says, and refuses what it does not say.
+// TestDocument: each route answers with the status, media type and schema of the document, and refuses a body with a member that
+// the document does not name.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	c := everything(t)
@@ -494,7 +495,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	types := closed.(map[string]any)["components"].(map[string]any)["schemas"].(map[string]any)
-	for _, one := range types { // programs allow what comes later, this test does not
+	for _, one := range types { // clients ignore unknown members, but this test refuses them
 		one.(map[string]any)["additionalProperties"] = false
 	}
 	compiler := jsonschema.NewCompiler()
@@ -527,7 +528,7 @@ func TestDocument(t *testing.T) {
 				}
 				pointer := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path.String()) + "/" + method.String()
 				status := ""
-				op.Get("responses").ForEach(func(code, answer gjson.Result) bool { // that of a request which is not a stream
+				op.Get("responses").ForEach(func(code, answer gjson.Result) bool { // the first one that is not a stream
 					if !answer.Get("content.application/x-ndjson").Exists() {
 						status = code.String()
 					}

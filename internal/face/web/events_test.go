@@ -52,7 +52,7 @@ func follow(t *testing.T, url, after string, stop func(kind, body string) bool) 
 	return nil, ""
 }
 
-// serveEvents is the API of conversations over HTTP, for a token that sees the tools of tools.
+// serveEvents serves the API of conversations over HTTP, for a token that sees only the tools that tools returns.
 func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string) {
 	t.Helper()
 	service := conversationsOf(t)
@@ -65,8 +65,8 @@ func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string)
 	return service, srv.URL + "/api/v1/events"
 }
 
-// A client that loses its connection after any event gets the same ones as one that stays; what is too old, or of another run,
-// begins with a reset.
+// A client that reconnects with its last event id gets the same events as one that stays connected. If the id is too old, from
+// another run or invalid, the stream begins with a reset.
 func TestEventsGoOnWhereTheyStopped(t *testing.T) {
 	t.Parallel()
 	s, url := serveEvents(t, func() []tool.Tool { return nil })
@@ -91,7 +91,7 @@ func TestEventsGoOnWhereTheyStopped(t *testing.T) {
 	if got, want := strings.Join(pieces, "\n"), strings.Join(whole, "\n"); got != want {
 		t.Errorf("in pieces:\n%s\nin one:\n%s", got, want)
 	}
-	for range 5000 { // more than is kept
+	for range 5000 { // more events than are kept
 		s.Publish("catalog", "", "", nil)
 	}
 	for _, old := range []string{run + ":1", "another:1", "x"} {
@@ -101,7 +101,7 @@ func TestEventsGoOnWhereTheyStopped(t *testing.T) {
 	}
 }
 
-// A token hears of the calls and servers of tools that its profile shows, and of no others.
+// A token gets events only about calls and servers of the tools that its profile shows.
 func TestEventsOfHiddenToolsStayHidden(t *testing.T) {
 	t.Parallel()
 	s, url := serveEvents(t, func() []tool.Tool {

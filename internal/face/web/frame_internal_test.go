@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// A request that says it comes from the panel reaches few routes that change something; a question is never among them.
+// A request with the header of the panel may use all routes that only read, but few that change something. It may never answer
+// a question.
 func TestPanel(t *testing.T) {
 	t.Parallel()
 	var reached []string

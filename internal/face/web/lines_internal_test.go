@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// held is a caller that reads nothing until it is released.
+// held is a caller that reads nothing until freed is closed.
 type held struct {
 	*httptest.ResponseRecorder
 	freed chan struct{}

@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// With follow=1 the route of a server's log is an event stream that sends each line at once.
 func TestLogsAreFollowed(t *testing.T) {
 	t.Parallel()
 	h, _ := open(t)
@@ -30,7 +31,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	}
 	lines := bufio.NewScanner(resp.Body)
 	want := []string{`"stream":"stderr","text":"<hello>`, "", `"text":"你好"}`, ""}
-	for _, part := range want { // both are there though nothing has ended
+	for _, part := range want { // both lines arrive while the stream is open
 		if !lines.Scan() {
 			t.Fatal(lines.Err())
 		}
@@ -39,7 +40,7 @@ func TestLogsAreFollowed(t *testing.T) {
 		}
 	}
 	cancel()
-	for lines.Scan() { // ends, or the test does not
+	for lines.Scan() { // the stream must end, or the test hangs
 	}
 }
 

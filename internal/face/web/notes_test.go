@@ -34,7 +34,7 @@ func (notebooks) ChangedSince(context.Context, *notesadmin.Write) ([]string, err
 func (notebooks) Restore(context.Context, *notesadmin.Write) error                  { return nil }
 func (notebooks) Undone(*notesadmin.Write) error                                    { return nil }
 
-// A level is lowered at once, and raised only by whoever types the name of the notebook.
+// Lowering the level of a notebook takes effect at once. Raising it requires the name of the notebook in typed.
 func TestRaisingALevelTakesTheName(t *testing.T) {
 	t.Parallel()
 	c := everything(t)

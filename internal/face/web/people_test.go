@@ -19,10 +19,10 @@ import (
 	"collie/test/await"
 )
 
-// asks is an engine that asks the person of its turn and answers with what they said.
+// asks is a chat.Engine that asks the person of its turn and answers with what they said, or "nobody" if no one can be asked.
 type asks struct {
 	question tool.Question
-	form     string // of a server, to be asked instead
+	form     string // if set, the params of an elicitation/create that is asked instead
 }
 
 func (e asks) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
@@ -69,7 +69,7 @@ func people(t *testing.T, question tool.Question, waiting *waits) client {
 	return peopleAsked(t, asks{question: question}, waiting)
 }
 
-// peopleAsked is people with an engine.
+// peopleAsked is like people, with the given engine.
 func peopleAsked(t *testing.T, engine asks, waiting *waits) client {
 	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
@@ -117,7 +117,7 @@ func (c client) as(status int, who, method, path, body string) gjson.Result {
 	return answer
 }
 
-// begin begins a turn from who, and returns it.
+// begin starts a turn in a new session as the caller who, and returns both ids.
 func (c client) begin(who string) (session, turn string) {
 	c.Helper()
 	session = c.as(201, who, "POST", "/sessions", `{}`).Get("id").String()
@@ -148,7 +148,7 @@ func (c client) said(turn string) (state, text string) {
 
 var removing = tool.Question{Tool: "notebook", Action: "remove", Risk: tool.RiskCritical, Name: "Diary", Args: `{"id":"1"}`}
 
-// A turn that begins at a page asks there, and goes on with what any page, or the command line, answers first.
+// A turn that was started from a page asks at the pages, and continues with the first answer from any page or the command line.
 func TestATurnOfAPageAsksThere(t *testing.T) {
 	t.Parallel()
 	c := people(t, removing, &waits{})
@@ -172,7 +172,7 @@ func TestATurnOfAPageAsksThere(t *testing.T) {
 	c.questions(0)
 }
 
-// A form of a server is filled in at a page: what does not fit it is refused by the name of the field, and answers nothing.
+// A server's form is filled in at a page. A value that does not fit is refused with the name of its field, and the form stays open.
 func TestAFormIsFilledInAtAPage(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","properties":{"name":{"type":"string"},"cups":{"type":"integer"},"hot":{"type":"boolean"},` +
@@ -220,7 +220,7 @@ func TestAFormIsFilledInAtAPage(t *testing.T) {
 	}
 }
 
-// No other answer of such a turn is without a person either.
+// Regenerating an answer and editing a message from a page ask the person too.
 func TestEachWayToAnAnswerAsks(t *testing.T) {
 	t.Parallel()
 	c := people(t, removing, &waits{})
@@ -239,7 +239,7 @@ func TestEachWayToAnAnswerAsks(t *testing.T) {
 	no(c.as(202, fromPage, "POST", "/messages/"+mine+"/edit", `{"parts":[{"type":"text","text":"again"}]}`).Get("turnId").String())
 }
 
-// A question ends with its turn, and a turn that nobody at a page began asks nobody there.
+// A question ends with its turn. A turn that was not started from a page asks nobody.
 func TestQuestionsEndWithTheirTurn(t *testing.T) {
 	t.Parallel()
 	c := people(t, removing, &waits{})

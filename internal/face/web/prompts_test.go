@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Prompts are listed under the names of their servers, and filled in by these.
+// Prompts are listed with the names of their servers and filled in by them; resources are read by their URI.
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	c := everything(t)

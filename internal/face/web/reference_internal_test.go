@@ -33,7 +33,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	openapi = bytes.ReplaceAll(openapi, []byte(`"/api/v1/`), []byte("\n"+`"/api/v1/`)) // a path or type on a line, for those who look at changes
+	openapi = bytes.ReplaceAll(openapi, []byte(`"/api/v1/`), []byte("\n"+`"/api/v1/`)) // one path or type per line, so that diffs can be read
 	for name := range d.types {
 		openapi = bytes.Replace(openapi, []byte(`"`+name+`":{"`), []byte("\n"+`"`+name+`":{"`), 1)
 	}
@@ -62,9 +62,9 @@ type document struct {
 	t      *testing.T
 	routes []Route
 	types  map[string]schema       // by the names in the document
-	named  map[reflect.Type]string // of these
-	sent   map[string]bool         // those that clients send: nothing of them must be there, nothing else may
-	words  map[string]string       // what comments say, by "package.Type.Field"
+	named  map[reflect.Type]string // names of the types
+	sent   map[string]bool         // types that clients send: no member is required and no other is allowed
+	words  map[string]string       // comments of fields, by "package.Type.Field"
 }
 
 func newDocument(t *testing.T) *document {
@@ -84,7 +84,7 @@ func newDocument(t *testing.T) *document {
 	return d
 }
 
-// send marks all types that a body of type t has in it.
+// send adds t, if it is a struct, and all structs in it to d.sent.
 func (d *document) send(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -105,7 +105,7 @@ func nameOf(t reflect.Type) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// comments are what the source says of the fields of types.
+// comments reads the comments of fields from the source, by "package.Type.Field".
 func comments(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool", "../../pipeline/gate/grant", "../../pipeline/audit"} {
@@ -138,7 +138,7 @@ func comments(t *testing.T) map[string]string {
 	return out
 }
 
-// of is the schema of values of type t; that of a struct stands among the types.
+// of returns the schema of values of type t. For a struct that is a reference to its entry in d.types.
 func (d *document) of(t reflect.Type) schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
@@ -173,7 +173,7 @@ func (d *document) of(t reflect.Type) schema {
 	return nil
 }
 
-// define adds the type of a struct, once.
+// define adds a struct to d.types and d.named, unless it is there already.
 func (d *document) define(t reflect.Type) {
 	if _, there := d.named[t]; there {
 		return
@@ -228,7 +228,7 @@ func (d *document) fields(t reflect.Type, properties map[string]schema, required
 
 var inPath = regexp.MustCompile(`\{(\w+)\}`)
 
-// scope says whose tokens may ask a route.
+// scope describes who may use a route of a class.
 func scope(c Class) string {
 	switch c {
 	case ClassManage:
@@ -241,7 +241,7 @@ func scope(c Class) string {
 	return ""
 }
 
-// media is the type of a body, with its schema.
+// media returns the media types of a body, each with its schema if it is JSON.
 func (d *document) media(body any) schema {
 	as := func(types ...string) schema {
 		out := schema{}
@@ -323,7 +323,7 @@ func (d *document) openapi() schema {
 	}
 }
 
-// status returns the status of an answer as wanted.
+// status returns the HTTP status of a successful answer.
 func (r *Route) status() int {
 	switch {
 	case r.about.status != 0:
@@ -388,7 +388,7 @@ func (d *document) markdown() string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// body is a body in words.
+// body describes a body in Markdown.
 func (d *document) body(body any) string {
 	var out []string
 	for media, s := range d.media(body) {
@@ -402,7 +402,7 @@ func (d *document) body(body any) string {
 	return strings.Join(out, " or ")
 }
 
-// typeText is a type in words.
+// typeText describes a schema in Markdown.
 func typeText(s schema) string {
 	if ref, ok := s["$ref"].(string); ok {
 		name := filepath.Base(ref)

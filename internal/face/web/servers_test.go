@@ -46,8 +46,8 @@ func (servers) Approve(_ context.Context, name string, tools []string) (int, err
 	return 1, known(name)
 }
 
-// An operation on a server answers with its state. Only a caller with the right to manage may do it; here that is the
-// one with the key control.
+// An operation on a server answers with its state. Only a caller with the right to manage may do it; in this test that is the
+// caller with the key "control".
 func TestActsOnServers(t *testing.T) {
 	t.Parallel()
 	h, _ := open(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Texts come back in their order; one that is too long stays as it is, and a request for too many is refused.
+// Translated texts come back in the same order. A text that is too long is returned unchanged, and too many texts are refused.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	c := everything(t)

@@ -27,8 +27,7 @@ import (
 	"collie/test/await"
 )
 
-// limit bounds what should happen soon: five times the duration of the slowest test under the race detector
-// on a busy machine.
+// limit is how long a test waits for something before it fails.
 const limit = await.Limit
 
 // gateway is a real gateway over HTTP with a fake source.
