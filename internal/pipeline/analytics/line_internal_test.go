@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// asBefore returns the line as encoding/json writes it, which defines the format.
+// asBefore returns the line as encoding/json writes it. That output defines the format.
 func asBefore(e *Entry) (string, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -293,7 +293,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Close of a command does not wait for more lines.
+// Close writes the lines at once instead of waiting for more calls, so that short commands end quickly.
 func TestCloseDoesNotWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -58,8 +58,8 @@ func TestStampIsTimeLayout(t *testing.T) {
 	}
 }
 
-// What an encoder caches does not show in its lines: an encoder without a cache writes the same, and a secret
-// that is added later is blanked at once.
+// The cache of an encoder does not change its lines: an encoder without a cache writes the same ones, and a secret that is added
+// later is redacted at once.
 func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
 	t.Parallel()
 	k, err := newKey(make([]byte, ed25519.SeedSize))

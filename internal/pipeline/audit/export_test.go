@@ -53,7 +53,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A part of the records has a proof of its own.
+// An export of a period can be verified on its own.
 func TestExportOfATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func TestExportOfATime(t *testing.T) {
 	}
 }
 
-// Whatever is changed in an export shows.
+// Any change of an export is detected.
 func TestTamperedExport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -138,7 +138,7 @@ func TestExportCSV(t *testing.T) {
 	}
 }
 
-// FuzzVerifyExport: no text makes it fail, and under the key of the export nothing passes that is not a line of it.
+// FuzzVerifyExport: no text makes VerifyExport panic, and a text that passes with the key of the export has only records of it.
 func FuzzVerifyExport(f *testing.F) {
 	dir := f.TempDir()
 	write(f, dir, 3, nil)

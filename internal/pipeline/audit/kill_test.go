@@ -44,7 +44,7 @@ func startChild(t *testing.T, dir string) (kill func()) {
 	}
 }
 
-// covered waits until the heads of n chains in dir each cover want records.
+// covered waits until there are n chains in dir and the head of each covers at least want records.
 func covered(t *testing.T, dir string, n int, want uint64) audit.Report {
 	t.Helper()
 	var r audit.Report

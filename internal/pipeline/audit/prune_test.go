@@ -17,14 +17,14 @@ import (
 	"collie/test/await"
 )
 
-// old is the age of records that are to be pruned, kept that of the oldest ones that are not.
+// old is the age of records that are pruned. Records younger than kept stay.
 const (
 	old  = 100 * 24 * time.Hour
 	kept = 30 * 24 * time.Hour
 )
 
-// aged makes a chain with n records of each of the ages in small segments, as a process leaves it that was killed, and
-// returns its folder. The end of a chain would be of today.
+// aged makes a chain with n records of each of the ages, in small segments, and returns its folder. The chain looks as if its
+// process had been killed: it has no chain.end, because that record would have today's date.
 func aged(t *testing.T, dir string, n int, o audit.Options, ages ...time.Duration) string {
 	t.Helper()
 	o.SegmentBytes = 2000
@@ -81,7 +81,7 @@ func prune(t *testing.T, dir string, o audit.PruneOptions) audit.PruneReport {
 	return r
 }
 
-// What was pruned is not missed: neither by the chains that saw it, nor by those that counted it, nor by the anchor.
+// After a prune, verification reports no missing chain or segment, with and without an anchor.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	for _, anchored := range []bool{false, true} {
@@ -147,12 +147,12 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// The record of a removal may be pruned too: what a chain that stays misses is put on record again.
+// If the chain with the record of a removal is pruned too, the new record of removal repeats what the old one said.
 func TestPruneTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	aged(t, dir, 20, audit.Options{}, old)
-	aged(t, dir, 2, audit.Options{}, -2*time.Hour) // names the first one
+	aged(t, dir, 2, audit.Options{}, -2*time.Hour) // its first record names the other chain
 	if r := prune(t, dir, audit.PruneOptions{}); r.Chains != 1 {
 		t.Fatalf("pruned %+v, want one chain", r)
 	}
@@ -167,7 +167,7 @@ func TestPruneTwice(t *testing.T) {
 	}
 }
 
-// What only looks like a removal on purpose is found.
+// Verification finds files that are missing without a valid record of their removal.
 func TestRemovalWithoutRecord(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -233,7 +233,7 @@ func TestRemovalWithoutRecord(t *testing.T) {
 	}
 }
 
-// A chain that may still be written keeps its newest segment, and one with problems all.
+// A chain that may still be written keeps its newest segment, and a chain with problems keeps all segments.
 func TestPruneKeeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -268,7 +268,8 @@ func TestPruneKeeps(t *testing.T) {
 	}
 }
 
-// A process that dies between the record and the removal leaves files that are on record as removed.
+// If a process dies between recording a removal and deleting the files, verification reports no problem and the next prune
+// deletes them.
 func TestPruneInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

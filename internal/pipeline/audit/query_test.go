@@ -15,7 +15,7 @@ import (
 
 var epoch = time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
 
-// Page by page, the newest first, nothing is left out or shown twice, whatever has the same time.
+// Reading page by page, newest first, leaves nothing out and repeats nothing, even if several records have the same time.
 func TestQueryPageByPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

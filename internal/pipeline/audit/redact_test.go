@@ -37,7 +37,7 @@ var shapes = map[string]string{
 	"header":         "Authorization: Digest username=x, response=" + opaque,
 }
 
-// leaks reports whether text still reveals the secret in one of shapes.
+// leaks reports whether text still contains 12 consecutive characters of opaque.
 func leaks(text string) bool {
 	for i := range len(opaque) - 12 {
 		if strings.Contains(text, opaque[i:i+12]) {

@@ -27,7 +27,7 @@ func runOK(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
 }
 
-// A thing may be called Secret without hiding what is said of it, and the value of an argument stays hidden.
+// A subject with a name like "Secret" does not cause its message to be redacted. The value of a secret argument is redacted.
 func TestNamesAreNoSecrets(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// eightKiB are arguments of 8 KiB in the shapes that calls have.
+// eightKiB returns calls with about 8 KiB of arguments each, in shapes that occur in practice.
 func eightKiB(t testing.TB) map[string]*tool.Call {
 	t.Helper()
 	text := strings.Repeat("A line of a note, with a path /a/b and a URL https://example.org in it.\n", 110)
@@ -47,7 +47,7 @@ func eightKiB(t testing.TB) map[string]*tool.Call {
 	}
 }
 
-// numbered is n copies of a line, each with its number.
+// numbered returns n copies of a line, each formatted with its number.
 func numbered(line string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -56,7 +56,7 @@ func numbered(line string, n int) string {
 	return b.String()
 }
 
-// distinct is a script of n commands with this many operands, each another one.
+// distinct returns a script of n different commands, each with the given number of operands.
 func distinct(n, operands int) string {
 	var b strings.Builder
 	for i := range n {
@@ -88,7 +88,7 @@ func BenchmarkJudge(b *testing.B) {
 	})
 }
 
-// floor reads the arguments as JSON, and a command as a shell would: what nobody who judges it can go without.
+// floor decodes the arguments as JSON and parses a command as Bash. Every judgement needs at least that.
 func floor(t testing.TB, c *tool.Call) {
 	t.Helper()
 	var args struct{ Command string }
@@ -114,11 +114,11 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// most is how many times as long as the floor the judgement of each may take, at best: some five times what was measured.
-// What grows with the square of the arguments would be far beyond.
+// most limits the time of a judgement, as a multiple of the time of floor and by the name of the arguments. The fastest runs are
+// compared. The limits are about five times the measured values; quadratic growth would exceed them by far.
 var most = map[string]float64{"text": 5, "paths": 20, "sql": 20, "nested": 15, "pipes": 40, "cd": 20, "absolute": 15}
 
-// mostOthers is the same for all others: they take about as long to judge as to parse.
+// mostOthers is the limit for arguments that are not in most. They take about as long to judge as to parse.
 const mostOthers = 8
 
 func TestSpeed(t *testing.T) {
@@ -140,7 +140,7 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// sorted is how long f took, each of many times.
+// sorted runs f 200 times and returns the durations in ascending order.
 func sorted(f func()) []time.Duration {
 	var took []time.Duration
 	for range 200 {

@@ -30,7 +30,7 @@ func lines(t testing.TB, name string) (out []string) {
 	return out
 }
 
-// call is a call of a tool of somebody else's server.
+// call returns a call of a tool of a foreign MCP server.
 func call(t testing.TB, name string, args any) *tool.Call {
 	t.Helper()
 	raw, ok := args.(string)
@@ -76,7 +76,7 @@ func TestHarmlessCommands(t *testing.T) {
 	}
 }
 
-// Files that no call may read are found behind any number of others.
+// A secret file is found even behind many other files.
 func TestManyPaths(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"~/.ssh/id_ed25519", "deep/id_rsa", "/etc/shadow"} {
@@ -90,7 +90,7 @@ func TestManyPaths(t *testing.T) {
 	}
 }
 
-// What must never run is found behind any number of commands, and in a text that is too long to be read.
+// A destructive command is found before and after many harmless commands, and in a text that is too long to be parsed.
 func TestPadding(t *testing.T) {
 	t.Parallel()
 	const harm = "rm -rf /"

@@ -22,7 +22,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A verdict says where in the arguments it was found.
+// A verdict has a JSON pointer to the argument that caused it.
 func TestPointer(t *testing.T) {
 	t.Parallel()
 	if v := judge(call(t, "read", `{"a":{"b/c":["x","/etc/shadow"]}}`)); v.At != "/a/b~1c/1" {
@@ -46,7 +46,7 @@ func TestMarkedArguments(t *testing.T) {
 	}
 }
 
-// What our own tools are given are paths of notes, and their texts are notes.
+// The arguments of Collie's own tools are not judged: their paths and texts are those of notes.
 func TestOwnTools(t *testing.T) {
 	t.Parallel()
 	c := call(t, "read", `{"path":"/etc/shadow","command":"rm -rf /","url":"http://169.254.169.254/"}`)
@@ -127,7 +127,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// What must never run is denied also in a command that the settings allow.
+// A destructive command is denied even if the settings allow its program.
 func TestAllowedCommands(t *testing.T) {
 	t.Parallel()
 	p := firewall.Policy{AllowCommands: []string{"npm run", "sudo", "rm", "find", "bash", "git"}}
@@ -155,7 +155,7 @@ func TestAllowedCommands(t *testing.T) {
 	}
 }
 
-// A link leads where it leads, also one whose last parts do not exist yet.
+// A path is judged by the target of its symbolic links, even if its last parts do not exist yet.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -194,7 +194,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The same arguments get the same verdict, and none makes it panic.
+// FuzzJudge: the same arguments always get the same verdict, and no arguments cause a panic.
 func FuzzJudge(f *testing.F) {
 	for _, name := range []string{"dangerous.txt", "bypasses.txt", "harmless.txt"} {
 		for _, line := range lines(f, name) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A client that makes up names fills no memory, and a name says the same whether it is remembered or not.
+// The cache of member names is bounded in number and length of names, and gives the same results as without caching.
 func TestNamesAreRememberedWithinBounds(t *testing.T) {
 	t.Parallel()
 	var r remembered[member]

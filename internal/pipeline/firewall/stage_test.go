@@ -61,7 +61,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// A refusal names stage, rule and risk, and says that trying again is of no use.
+// A refusal names the stage, the rule and the risk, and says that a retry is useless.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	s := firewall.New(firewall.Options{})
@@ -81,7 +81,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// What is not enforced is logged once for a tool and rule, without its arguments.
+// A finding that is not enforced is logged once for each tool and rule, without the arguments.
 func TestLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -110,7 +110,7 @@ func TestNewSettings(t *testing.T) {
 	}
 }
 
-// A session may make 120 calls at once, then two a second; others are not disturbed, nor are people and MCP clients.
+// A session may make 120 calls at once, then two a second. That does not limit other sessions, people or MCP clients.
 func TestRates(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// What a model does after it has read a text that tries to give it orders counts as one risk higher.
+// After a model has read a text that gives it orders, its writes and unknown commands count as one risk higher.
 func TestTaint(t *testing.T) {
 	t.Parallel()
 	write, read := tool.Action{Name: "add", Risk: tool.RiskLow, Effects: tool.EffectWrite}, tool.Action{Name: "get", Risk: tool.RiskNone, Effects: tool.EffectRead}

@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What a call touches is known as a whole or not at all.
+// Touches returns all files, hosts and commands of a call, or nil if any part of the call is unclear.
 func TestTouches(t *testing.T) {
 	t.Parallel()
 	links := map[string]string{"/home/ada/site/link": "/srv/elsewhere"}

@@ -160,7 +160,7 @@ func TestAnArgumentMakesItDangerous(t *testing.T) {
 	refusal(t, s, c, tool.Unconfirmed)
 }
 
-// An action for people alone is refused before anything else happens, dangerous or not.
+// An action that only people may call is refused to all other origins before anything else happens, dangerous or not.
 func TestDirectOnly(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -281,7 +281,7 @@ Arguments: {"notebook":"20210808180117-czj9bvb"}`
 }
 
 // A critical call runs only if the person types its name. --yes may repeat the name; permissions given beforehand do
-// not count. MCP clients whose risk does not count are asked as before.
+// not count. MCP clients whose risk does not count are asked without the name.
 func TestCriticalCallsWantTheNameTyped(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -84,7 +84,7 @@ func TestAGrantIsGivenAndUsed(t *testing.T) {
 		t.Fatalf("kept %+v, on record %+v", all, g.given)
 	}
 	mustRun(t, g.stage, chatCall(who))
-	mustRun(t, g.stage, chatCall(nil)) // nobody is there any more
+	mustRun(t, g.stage, chatCall(nil)) // with no caller that could be asked
 	if len(who.asked) != 1 || g.kept(t)[0].Uses != 3 {
 		t.Errorf("asked %d times, %d uses", len(who.asked), g.kept(t)[0].Uses)
 	}
@@ -156,7 +156,7 @@ func TestNoGrants(t *testing.T) {
 	if g.opened != 0 {
 		t.Errorf("grants were looked up %d times", g.opened)
 	}
-	// A row that somebody wrote into the file lets nothing critical run.
+	// A forged grant in the store does not let a critical call run.
 	forged := granttest.Sample(1)
 	forged.Risk, forged.Source, forged.Tool, forged.Action = tool.RiskCritical, "siyuan", "notebook", "remove"
 	if err := g.store.Add(t.Context(), &forged); err != nil {

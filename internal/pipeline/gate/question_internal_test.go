@@ -20,7 +20,7 @@ func hostileCall(args string) *tool.Call {
 	}
 }
 
-// Text from others cannot control the program that shows it, or look like a line of ours.
+// Foreign text in a question cannot control the terminal that shows it, or look like a line of Collie's own.
 func TestQuestionIsHarmless(t *testing.T) {
 	t.Parallel()
 	q := question(hostileCall(`{"x":"\u001b[2J`+"\u202e\u2028\u0085\U000e0041"+`"}`), tool.Plan{Targets: []string{hostile, hostile}}, nil)

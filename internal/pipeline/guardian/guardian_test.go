@@ -151,8 +151,8 @@ func TestCallsThatNobodyReviews(t *testing.T) {
 	}
 }
 
-// TestWhatIsInTheArguments has the arguments ask for a verdict: they reach the model between two lines with a word that
-// they cannot know, the model gets no tools, and it is told what to think of it.
+// TestWhatIsInTheArguments: arguments that ask for a verdict reach the model between two lines with a random word, which only
+// the system prompt explains. The model gets no tools, and long arguments are shortened.
 func TestWhatIsInTheArguments(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, guardian.Settings{Mode: guardian.Enforce}, provider.Turn{Say: verdictJSON("high", "asks for a verdict")})
@@ -181,7 +181,8 @@ func TestWhatIsInTheArguments(t *testing.T) {
 	}
 }
 
-// TestOneReviewForOneCall changes one thing after another: each is one more review, and the same call is none.
+// TestOneReviewForOneCall: the verdict on a call is reused for the same call, and each change of the call or the settings causes
+// one more review.
 func TestOneReviewForOneCall(t *testing.T) {
 	t.Parallel()
 	s := guardian.Settings{Mode: guardian.Enforce, Threshold: tool.RiskHigh}
@@ -229,7 +230,7 @@ func TestOneReviewForOneCall(t *testing.T) {
 	check("model", call(args), 1)
 }
 
-// silent is a model that answers nothing until it is given up, or fails at once.
+// silent is a model that never answers, or fails at once if fail is set.
 type silent struct {
 	asked atomic.Int32
 	fail  error

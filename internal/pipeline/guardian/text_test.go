@@ -36,7 +36,8 @@ func TestVerdictsOnTexts(t *testing.T) {
 	}
 }
 
-// A verdict is kept, a failure is not; one that fails too often is left alone, and reviews of calls go on.
+// A verdict on a text is cached, a failure is not. A model that fails five times is asked about no more texts, but still about
+// calls.
 func TestReadingsAreKept(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, guardian.Settings{Reader: "fake/m"}, provider.Turn{Say: `{"verdict":"clean","reason":"a manual"}`})

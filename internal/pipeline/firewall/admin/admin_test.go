@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A rule of the settings is shown with where it comes from, and what is tried is judged as a call would be.
+// Rules shows a rule from the settings with its origin. Try judges a call as the stage would, and refuses malformed requests.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Guard: config.Guard{Mode: "enforce", Clients: "log", DenyPaths: []string{"**/private/**"}}}

@@ -23,7 +23,7 @@ var (
 	strict   = []Outcome{Run, Ask, Deny}
 )
 
-// everyCase calls f with each case there is.
+// everyCase calls f with every combination of the fields of a Case.
 func everyCase(f func(Case)) {
 	for _, origin := range origins {
 		for _, risk := range risks {
@@ -45,7 +45,7 @@ func everyCase(f func(Case)) {
 	}
 }
 
-// outcome decides c, with how strict that is.
+// outcome decides c and returns the position of the outcome in strict.
 func outcome(c Case) int { return slices.Index(strict, Decide(c).Outcome) }
 
 // TestEveryCell visits every case and checks the rules that hold for all of them.
@@ -126,7 +126,7 @@ func TestEveryCell(t *testing.T) {
 	}
 }
 
-// TestUnknown: what is not known is refused.
+// TestUnknown: a case with an unknown value in one of its fields is refused.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	known := Case{Origin: tool.Chat, Risk: tool.RiskNone, Surface: Person, Granted: true}
@@ -151,7 +151,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestParse: a table that cannot be read is told by its line.
+// TestParse: the error about a table that cannot be parsed names the line.
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -204,7 +204,7 @@ where the table says run. A grant lets run what would be asked about, but nothin
 origin, is refused.
 `
 
-// page is the page about the table.
+// page returns the text of docs/reference/decisions.md for the table.
 func page(t *testing.T) string {
 	t.Helper()
 	all, err := parse(file)

@@ -9,7 +9,7 @@ import (
 	"collie/internal/pipeline/gate/notify"
 )
 
-// The program that shows notifications gets the words of others as arguments, without markup and never as options.
+// The program that shows notifications gets foreign text only as arguments, without markup, and never as options.
 func TestDesktop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

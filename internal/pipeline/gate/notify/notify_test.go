@@ -27,10 +27,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var note = notify.Note{Tool: "fs.mv", Client: "编辑器 1.0", Risk: tool.RiskHigh, Answer: "collie confirm K7RM4T"}
 
-// receiver is somebody's address.
+// receiver is an HTTP server that receives notifications.
 type receiver struct {
 	*httptest.Server
-	got chan *http.Request // with the body as the header Body
+	got chan *http.Request // each request, with its body in the header field Body
 }
 
 func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
@@ -59,7 +59,7 @@ func newNotifier(t *testing.T, s notify.Settings, log io.Writer) *notify.Notifie
 	return n
 }
 
-// one is what became of the only try.
+// one sends a trial note to the only destination and returns the error.
 func one(t *testing.T, n *notify.Notifier) error {
 	t.Helper()
 	out := n.Try(t.Context(), note)
@@ -110,7 +110,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Names come from others. They can neither end a line nor write headers, and have an end.
+// Names of tools and clients are foreign text. They cannot add lines or header fields, and are cut to a bounded length.
 func TestNamesAreHarmless(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, nil)
@@ -164,7 +164,7 @@ func TestWhatGoesWrong(t *testing.T) {
 	}
 }
 
-// A receiver that does not answer keeps nobody waiting: what has no room is dropped, with a line in the log, and Close
+// A receiver that does not answer blocks nobody: notes beyond the size of the queue are dropped with a line in the log, and Close
 // does not wait for an answer.
 func TestASlowReceiver(t *testing.T) {
 	t.Parallel()
@@ -188,7 +188,7 @@ func TestASlowReceiver(t *testing.T) {
 	}
 }
 
-// Off is off.
+// Without settings nothing is sent.
 func TestOff(t *testing.T) {
 	t.Parallel()
 	n := newNotifier(t, notify.Settings{}, t.Output())

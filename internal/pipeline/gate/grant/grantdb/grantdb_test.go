@@ -32,7 +32,7 @@ func TestStore(t *testing.T) {
 	granttest.TestStore(t, func(now func() time.Time) grant.Store { return grantdb.New(open(t, dir), now) })
 }
 
-// The file itself takes no grant for what is critical, nor one for high risk that never expires.
+// The table's constraints refuse a grant for a critical action and one for high risk that never expires.
 func TestTableRefuses(t *testing.T) {
 	t.Parallel()
 	s := grantdb.New(open(t, t.TempDir()), nil)

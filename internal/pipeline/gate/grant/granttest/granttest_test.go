@@ -8,6 +8,7 @@ import (
 	"collie/internal/pipeline/gate/grant/granttest"
 )
 
+// Memory passes the tests for every grant.Store.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	m := &granttest.Memory{}
