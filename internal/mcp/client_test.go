@@ -26,8 +26,7 @@ import (
 
 var ourInfo = json.RawMessage(`{"name":"collie","version":"0"}`)
 
-// pipes returns a link to a server; serve runs that server at the other end of two pipes and must return when
-// its input ends.
+// pipes returns a link over two pipes. serve is the server at the other end; it must return when its input ends.
 func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.Link {
 	t.Helper()
 	serverIn, clientOut, err := os.Pipe()
@@ -41,7 +40,7 @@ func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.L
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		serve(serverIn, serverOut)
-		_ = serverOut.Close() // may be the second time, since serve may have closed it
+		_ = serverOut.Close() // serve may have closed it already
 		_ = serverIn.Close()
 	})
 	link := mcp.NewConn(mcp.NewLines(clientIn, clientOut, 0, clientIn.Close), nothing{}, nil)
@@ -217,8 +216,7 @@ func TestConnectSlowModernServer(t *testing.T) {
 	}
 }
 
-// bothOf returns the probe and the initialize request. On a busy machine they may arrive in either order,
-// because they are sent within a short time.
+// bothOf returns the probe and the initialize request. On a busy machine they may arrive in either order.
 func bothOf(f *far) (probe, hello mcp.Message) {
 	probe, hello = f.next(), f.next()
 	if probe.Method == "initialize" {

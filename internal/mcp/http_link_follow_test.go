@@ -153,7 +153,7 @@ func TestHTTPResume(t *testing.T) {
 		if r.Method == http.MethodPost {
 			id.Store(p)
 			stream(w, "id: e1\nretry: 10\ndata:\n\n")
-			return // on purpose, as 2025-11-25 allows
+			return // the server closes the stream on purpose, as 2025-11-25 allows
 		}
 		last := r.Header.Get("Last-Event-Id")
 		if r.Header.Get("Accept") != "text/event-stream" || r.Header.Get("Mcp-Protocol-Version") != "2025-11-25" {
@@ -325,7 +325,7 @@ func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Five silent minutes end a stream; comments count as activity. A call without a deadline waits on.
+// The call fails after five silent minutes; SSE comments count as activity. A call without a deadline keeps waiting.
 func TestHTTPIdle(t *testing.T) {
 	t.Parallel()
 	for _, deadline := range []time.Duration{time.Hour, 0} {

@@ -18,7 +18,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// Some refusals are answers, some are failures, and some are both.
+// An HTTP error status can give a response with an error, a LinkError, or both.
 func TestHTTPRefusals(t *testing.T) {
 	t.Parallel()
 	rpc := func(id string, code int) string {

@@ -20,7 +20,7 @@ type holding struct {
 	heavy
 	running atomic.Int32
 	held    chan struct{} // gets a value for each hold that has begun
-	may     chan struct{} // closed when they may end
+	may     chan struct{} // closed when the calls of hold may end
 }
 
 func (h *holding) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {

@@ -21,7 +21,7 @@ import (
 //	note   sends n progress notifications before it answers
 //	wait   tells began, waits for its context's end and tells the cause to ended
 //	gate   tells began and waits until the test opens the gate
-//	late answers, and asks the client when the test opens the gate
+//	late   answers, then asks the client when the test opens the gate, and tells the error to ended
 //	march  sends n progress notifications, each when the test opens the gate
 //	fail   fails with error, an error object; without it, with a Go error
 type desk struct {

@@ -84,7 +84,7 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 	for _, tt := range []struct {
 		version       string
 		closed, least time.Duration
-		most          time.Duration // how long it may go on; never: it does not end
+		most          time.Duration // how long the request may go on; never if it must not end
 	}{
 		{version20250326, 0, lastWord, becomesStream + lastWord},
 		{version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
@@ -208,9 +208,8 @@ func (r *repeated) Read(p []byte) (int, error) {
 }
 func (*repeated) Close() error { return nil }
 
-// This counts what a request of a session costs besides its Service: the body, its context and the
-// bookkeeping. Each additional context or watch is five to ten allocations, a good part of the time of a
-// local call.
+// TestRequestAllocatesLittle limits the allocations of a request besides those of its Service: for the body, the context and the
+// bookkeeping. Each additional context or watch costs five to ten allocations, which is much of the time of a local call.
 //
 // Not parallel: it counts allocations.
 func TestRequestAllocatesLittle(t *testing.T) {

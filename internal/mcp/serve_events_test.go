@@ -158,7 +158,7 @@ func TestServeHTTPOwnStream(t *testing.T) {
 	tell := func(n int) {
 		s.desk.peer(t).Notify("note", mcp.Edit(nil, mcp.Field{Key: "progress", Value: []byte{byte('0' + n)}}))
 	}
-	tell(1) // before anybody listens
+	tell(1) // before a client opens the stream
 	tell(2)
 	first := s.send(t.Context(), "GET", "", "Mcp-Session-Id", id)
 	reader := newEventReader(first.Body)

@@ -44,7 +44,7 @@ func (heavy) Notified(*mcp.Peer, mcp.Message) {}
 func (heavy) Opened(*mcp.Peer)                {}
 func (heavy) Closed(*mcp.Peer)                {}
 
-// safe is a buffer that several goroutines may write to.
+// safe is a buffer that several goroutines may use.
 type safe struct {
 	mu sync.Mutex
 	b  bytes.Buffer

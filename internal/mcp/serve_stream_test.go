@@ -104,7 +104,7 @@ func TestServeStreamHandshake(t *testing.T) {
 	}
 }
 
-// A script writes everything at once and reads only then.
+// A client may write all its messages at once and read the answers afterwards, as scripts do.
 func TestServeStreamPipelined(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

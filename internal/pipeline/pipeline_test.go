@@ -84,7 +84,7 @@ func (r *fixture) records(tb testing.TB) []string {
 			open[e.CallID] = kind
 		case open[e.CallID] == "" || open[e.CallID] != kind && kind != "decision":
 			tb.Errorf("%s of call %q has no start", e.Kind, e.CallID)
-		case kind != "decision": // one stands between start and result
+		case kind != "decision": // a decision comes between start and result
 			delete(open, e.CallID)
 		}
 		out = append(out, strings.Join(strings.Fields(strings.Join([]string{e.Kind, e.Outcome, e.ErrorType, e.Source, e.Tool, e.Action, e.Name}, " ")), " "))

@@ -26,7 +26,7 @@ func (s *outdated) Current(context.Context, *tool.Call) (*tool.Action, error) {
 	return s.today, nil
 }
 
-// Every stage judges a call by its source's current definition.
+// The stages judge a call by its source's current definition, even if the catalog still has an older one.
 func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 	t.Parallel()
 	action := func(schema string) *tool.Action {

@@ -37,7 +37,7 @@ var shapes = map[string]string{
 	"header":         "Authorization: Digest username=x, response=" + opaque,
 }
 
-// leaks reports whether text still contains 12 consecutive characters of opaque.
+// leaks reports whether text still contains 12 consecutive characters of opaque, or a typical part of one of the other shapes.
 func leaks(text string) bool {
 	for i := range len(opaque) - 12 {
 		if strings.Contains(text, opaque[i:i+12]) {

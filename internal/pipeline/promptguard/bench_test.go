@@ -8,7 +8,7 @@ import (
 	"collie/internal/pipeline/promptguard"
 )
 
-// page is a text of 16 KiB with nothing in it, half English and half Chinese.
+// page returns a harmless text of 16 KiB, half English and half Chinese.
 func page(t testing.TB) string {
 	var b strings.Builder
 	for b.Len() < 16<<10 {
@@ -21,7 +21,7 @@ func page(t testing.TB) string {
 	return strings.ToValidUTF8(b.String()[:16<<10], "")
 }
 
-// bytesOf reads every byte of text, and nothing more.
+// bytesOf looks once at every byte of text, as a baseline for measurements.
 func bytesOf(text string) (n int) {
 	for i := range len(text) {
 		if text[i] == '<' {
@@ -31,7 +31,7 @@ func bytesOf(text string) (n int) {
 	return n
 }
 
-// code is 16 KiB of Go.
+// code returns 16 KiB of Go source.
 func code(t testing.TB) string {
 	var b strings.Builder
 	for _, file := range []string{"sentence.go", "unfold.go", "marks.go"} {
@@ -56,7 +56,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// A plain look at each byte, for comparison.
+// BenchmarkBytes measures bytesOf, for comparison with BenchmarkScan.
 func BenchmarkBytes(b *testing.B) {
 	text := page(b)
 	b.SetBytes(int64(len(text)))

@@ -14,7 +14,8 @@ var (
 	encoded = regexp.MustCompile(`(?s)\{\{(base64|hex|percent|tags|zw|wide):((?:[^{}]|\{[^{}]*\}|\{\{.*?\}\})*)\}\}`)
 )
 
-// Unescape replaces the escapes that the files contain instead of invisible characters.
+// Unescape replaces the escapes for invisible characters in the files of testdata, and encodes the texts that these files mark for
+// an encoding such as base64.
 func Unescape(s string) string {
 	s = escape.ReplaceAllStringFunc(s, func(m string) string {
 		n, err := strconv.ParseUint(escape.FindStringSubmatch(m)[1], 16, 32)

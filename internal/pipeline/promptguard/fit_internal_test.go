@@ -23,8 +23,8 @@ import (
 //
 //	go test -tags fit ./internal/pipeline/promptguard -run TestFit -v -others FOLDER,FOLDER -write
 //
-// to the texts in testdata, the unseen ones excepted, and to the texts in the folders as ones with nothing in them. Without -write
-// it reports how many texts are found by weights that were fitted to the others.
+// to the texts in testdata, except unseen.txtar, and to the texts in the folders, which count as harmless. Without -write it
+// reports how many texts are found by weights that were fitted to the other texts.
 var (
 	others   = flag.String("others", "", "folders of texts with nothing in them, separated by commas")
 	lambda   = flag.Float64("lambda", 0.0001, "what weights cost")
@@ -50,7 +50,7 @@ type sample struct {
 
 const folds = 5
 
-// fitted are the files with texts to fit to.
+// fitted are the files in testdata with texts to fit the weights to.
 var fitted = []string{"attacks.txtar", "benign.txtar", "later.txtar", "styles.txtar"}
 
 func load(t *testing.T) (all []sample) {
@@ -69,7 +69,7 @@ func load(t *testing.T) (all []sample) {
 	return all
 }
 
-// windowsOf returns what weigh judges of a text, and the verdict of the rules alone.
+// windowsOf returns the windows of a text that weigh judges without a discount, and the verdict of the rules alone.
 func windowsOf(text string) ([]window, Verdict) {
 	var list []window
 	m := matches{windows: &list}
@@ -119,7 +119,7 @@ func wordsOf(text string) map[string]bool {
 	return out
 }
 
-// stem cuts what is inflected off a word, and lets anything follow.
+// stem replaces a common English ending of a word by *, which matches any ending. Longer words get a * in any case.
 func stem(word string) string {
 	for _, ending := range []string{"ing", "ed", "es", "s", "e", "ly"} {
 		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) > 3 {
@@ -132,7 +132,7 @@ func stem(word string) string {
 	return word
 }
 
-// vocabulary returns the words that stand in enough texts of one kind, those that tell most first.
+// vocabulary returns the words that occur in at least minTexts texts, those that separate attacks from others best first.
 func vocabulary(all []sample) []string {
 	type counts struct{ attacks, others int }
 	seen := map[string]counts{}
@@ -241,14 +241,14 @@ func (m *model) score(f []int32) float64 {
 	return s
 }
 
-// row is a window to fit to.
+// row is a window to fit to: its features, its weight in the fit, and 1 for an attack or 0.
 type row struct {
 	f      []int32
 	weight float64
 	y      float64
 }
 
-// train fits a model. Of an attack, the window counts that scores best.
+// train fits a model. An attack is represented by its window with the highest score.
 func train(m *model, cost []float64, samples []sample, other []row) {
 	m.w, m.bias = make([]float64, len(cost)), -3
 	rows := slices.Clone(other)
@@ -318,7 +318,7 @@ func (m *model) best(s *sample) float64 {
 	return best
 }
 
-// report says for some thresholds how many texts are found.
+// report logs for some thresholds how many texts are found.
 func report(t *testing.T, what string, list []sample, scores []float64) {
 	for _, th := range []float64{-0.5, 0, 0.25, 0.5, 0.75, 1, 1.5, 2} {
 		n := map[string][2]int{}

@@ -85,7 +85,7 @@ func TestLater(t *testing.T) {
 }
 
 // TestStyles checks texts that were written to be hard: attacks without the usual words, and harmless texts with them. The weights
-// are fitted to these too. By weights that are fitted to four fifths of all texts, half of the attacks in the last fifth are found.
+// are fitted to these too. Weights that are fitted to four fifths of all texts find half of the attacks in the last fifth.
 func TestStyles(t *testing.T) {
 	for _, language := range []string{"en", "zh"} {
 		found, _, attacks := count(t, "styles.txtar", "attack "+language, nil)

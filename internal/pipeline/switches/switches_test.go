@@ -105,8 +105,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Every call passes by here, so one that runs costs no object. It does not run beside other tests, whose objects would
-// count.
+// Check runs for every call, so it must not allocate for a call that runs. Not parallel, because it counts allocations.
 func TestCheckOfWhatIsOnAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
 	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
 	call := &tool.Call{Source: source, Tool: "notebook", Action: &tool.Action{Name: "list"}}

@@ -23,7 +23,7 @@ func formOf(t testing.TB, schema string, strict bool) *form {
 	return f
 }
 
-// A decision from the text alone agrees with the library.
+// A decision that the stage makes from the JSON text alone agrees with that of the schema library.
 func TestFlatAgreesWithTheLibrary(t *testing.T) {
 	t.Parallel()
 	schemas := []string{
@@ -68,7 +68,7 @@ func TestFlatAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// A schema that says more than types is left to the library.
+// A schema with a keyword that flat does not check is left to the schema library.
 func TestFlatLeavesOtherSchemas(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{

@@ -37,7 +37,7 @@ func call(a *tool.Action, args string) *tool.Call {
 	return &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "srv__do"}, Tool: "srv", Action: a, Args: []byte(args)}
 }
 
-// outcome returns what testdata expects: "fits", or the message followed by the fields.
+// outcome returns an error as the files in testdata spell it: "fits" for nil, otherwise the message followed by the fields.
 func outcome(err error) string {
 	if err == nil {
 		return "fits\n"
@@ -363,7 +363,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 	})
 }
 
-// A number of tokens is not a secret.
+// A number whose name contains "token", as in a token limit, is shown in messages and not redacted.
 func TestNumbersOfTokensAreShown(t *testing.T) {
 	t.Parallel()
 	stage := validate.New(validate.Options{})
