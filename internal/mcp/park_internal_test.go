@@ -13,6 +13,7 @@ import (
 	"collie/test/await"
 )
 
+// parkedCall returns a modern call that presents a requestState and one answer.
 func parkedCall(state string) *Incoming {
 	raw := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","requestState":` + string(Quote(state)) + `,"inputResponses":{"ask_1":{"a":1}}}}`
 	m, err := Parse([]byte(raw))
@@ -22,6 +23,7 @@ func parkedCall(state string) *Incoming {
 	return &Incoming{Message: m, Peer: &Peer{Era: Modern}}
 }
 
+// drop discards the notifications of a request.
 func drop([]byte, kind) {}
 
 // An answer in time is accepted; one that comes later finds the request ended.
@@ -91,8 +93,7 @@ func TestParkedClientHangsUp(t *testing.T) {
 	})
 }
 
-// wanted gives the same text for every way to write the same parameters, and a different text if a value
-// differs.
+// FuzzRepeats: sameParams is true for every way to write the same parameters, and false if a value differs.
 func FuzzRepeats(f *testing.F) {
 	for _, args := range []string{`{}`, `{"a":1,"b":[{"c":"\u00e9"}]}`, `{"a":1,"a":2}`, `[1.0,1]`, `"\ud800"`, `{"requestState":1,"_meta":{}}`} {
 		f.Add(args)

@@ -7,6 +7,7 @@ import (
 	"collie/internal/tool"
 )
 
+// ActionName maps common synonyms and spellings of a name to an action that exists, and otherwise returns the name.
 func TestActionName(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

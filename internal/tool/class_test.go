@@ -6,6 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
+// Class follows from the declared or derived effects of an action and from words in its name.
 func TestClass(t *testing.T) {
 	for _, tt := range []struct {
 		a    tool.Action

@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// A call needs a person's confirmation if its action is dangerous, or dangerous with an argument that has a non-empty value.
+// Malformed arguments count as dangerous.
 func TestAsks(t *testing.T) {
 	t.Parallel()
 	always, never, sometimes := &tool.Action{Dangerous: true}, &tool.Action{}, &tool.Action{DangerousWith: "to"}

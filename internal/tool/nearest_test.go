@@ -9,6 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
+// Nearest finds the known name that was probably meant by a misspelled one.
 func TestNearest(t *testing.T) {
 	t.Parallel()
 	known := []string{"path", "recursive", "notebookId", "limit", "page", "笔记本", "文档标题"}
@@ -22,11 +23,11 @@ func TestNearest(t *testing.T) {
 		{"notebook", "notebookId"},
 		{"recusrive", "recursive"},
 		{"limits", "limit"},
-		{"rec", "recursive"}, // a beginning
+		{"rec", "recursive"}, // a prefix
 		{"limitOfResults", "limit"},
 		{"笔记", "笔记本"},
 		{"文档标提", "文档标题"},
-		{"文档", "文档标题"}, // two characters are a word
+		{"文档", "文档标题"}, // two Chinese characters are enough for a prefix
 		{"文", ""},
 		{"pa", ""},
 		{"q", ""},

@@ -6,6 +6,7 @@ import (
 	"collie/internal/tool"
 )
 
+// Rated uses the declared risk and effects, and otherwise derives them from the name, the hints and the description.
 func TestRated(t *testing.T) {
 	t.Parallel()
 	const (

@@ -57,6 +57,8 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
+// After its files have changed, the server uses the new certificate without a restart. While the files are broken or missing it
+// keeps the previous one and warns once.
 func TestTLSFollowsItsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,6 +138,7 @@ func TestTLSFollowsItsFiles(t *testing.T) {
 	}
 }
 
+// The files of the certificate are checked no more often than once per interval.
 func TestTLSLooksNowAndThen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"collie/internal/pipeline/audit"
 )
 
+// A logger with LogHandler hides all known secrets, except in attributes that With added before the secret was known.
 func TestLogHidesSecrets(t *testing.T) {
 	t.Parallel()
 	redact := audit.NewRedactor(nil, audit.ContentFull)

@@ -17,6 +17,7 @@ import (
 	"collie/test/await"
 )
 
+// The stage publishes each call once before it runs and once after it, and returns result and error unchanged.
 func TestEachCallIsToldOnce(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")

@@ -17,12 +17,14 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
+// metricsOf returns the text of GET /metrics.
 func metricsOf(h http.Handler) string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return w.Body.String()
 }
 
+// TestMetrics checks the metrics of calls and of all sources in the text format of Prometheus.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
+// BenchmarkDo measures the check of small arguments, accepted and refused.
 func BenchmarkDo(b *testing.B) {
 	const schema = `{"type":"object","properties":{"path":{"type":"string"},"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100},"tags":{"type":"array","items":{"type":"string"}}},"required":["path"],"additionalProperties":false}`
 	const args = `{"path":"projects/notes/2024","recursive":true,"limit":20,"tags":["a","b"]}`

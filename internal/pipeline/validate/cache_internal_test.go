@@ -12,6 +12,7 @@ func action(schema string, strict bool) *tool.Action {
 	return &tool.Action{InputSchema: []byte(schema), Strict: strict}
 }
 
+// Actions with equal schemas share one compiled form, unless only one of them is strict.
 func TestCacheKnowsASchemaByItsContent(t *testing.T) {
 	t.Parallel()
 	var c cache

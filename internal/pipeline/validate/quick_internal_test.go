@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// FuzzQuick compares quick, which reads the JSON text, with decode, which decodes it.
+// FuzzQuick compares quickDecode with decode.
 func FuzzQuick(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1,"a":2}`, `{"text":"hi","n":12345678901234567890,"x":[true,null,1.50,{"é":"\u00e9\n"}]}`,

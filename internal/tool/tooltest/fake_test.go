@@ -10,6 +10,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
+// The fake source passes the tests for every tool.Source.
 func TestFake(t *testing.T) {
 	t.Parallel()
 	tooltest.Source(t, func(*testing.T) tooltest.Fixture {
