@@ -113,7 +113,7 @@ func TestPeerAsk(t *testing.T) {
 		err error
 	}
 	answers := make(chan answer, 1)
-	go func() { // the notification is sent just before the client starts to read
+	go func() { // Ask may begin before the client reads its stream
 		raw, err := s.desk.peer(t).Ask(t.Context(), "roots/list", json.RawMessage(`{"n":1.0}`))
 		answers <- answer{raw, err}
 	}()
@@ -128,7 +128,7 @@ func TestPeerAsk(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 
-	s.open("2025-11-25") // and nobody reads
+	s.open("2025-11-25") // its client never opens a stream
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.desk.peer(t).Ask(ctx, "roots/list", nil); !errors.Is(err, mcp.ErrNoAsking) {

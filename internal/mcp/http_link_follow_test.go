@@ -524,7 +524,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			{10 * time.Millisecond, false, 200 * time.Millisecond},
 			{10 * time.Millisecond, false, 0},
 			{10 * time.Millisecond, true, 0},
-			{10 * time.Millisecond, true, 10 * time.Millisecond}, // a link has seen the server open the stream in time
+			{10 * time.Millisecond, true, 10 * time.Millisecond}, // the previous link saw the server open the stream in time
 			{100 * time.Millisecond, false, 400 * time.Millisecond},
 		} {
 			round, opens, posts = step.round, step.opens, 0

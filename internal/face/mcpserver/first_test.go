@@ -18,8 +18,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// A client's first list includes the tools of servers that were never seen before. For a server that hangs it
-// waits firstListWait in total, however often the client requests lists.
+// A client's first list includes the tools of servers that were never seen before. For a server that hangs it waits
+// Options.ListWait in total, however often the client requests lists.
 func TestTheFirstListOfASession(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "2026-07-28"} {

@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 			got, err := c.do(t, tt.method, tt.params)
 			e, ok := errors.AsType[*mcp.RPCError](err)
 			if ok && tt.text == "params.name" && e.Code() == -32020 {
-				continue // the modern HTTP transport refuses it before
+				continue // the modern HTTP transport refuses the request earlier
 			}
 			if !ok || e.Code() != tt.code || !strings.Contains(string(e.Raw), tt.text) {
 				t.Errorf("%s %s: %s %v; want code %d with %s", tt.method, tt.params, got, err, tt.code, tt.text)

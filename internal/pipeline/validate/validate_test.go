@@ -363,7 +363,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 	})
 }
 
-// A number whose name contains "token", as in a token limit, is shown in messages and not redacted.
+// Messages show a number whose name tells of a token limit, such as max_tokens, but not the value of a token or a password.
 func TestNumbersOfTokensAreShown(t *testing.T) {
 	t.Parallel()
 	stage := validate.New(validate.Options{})
