@@ -18,11 +18,11 @@ type callRequest struct {
 	// capabilities of the caller, as an MCP client declares them.
 	Params       json.RawMessage `json:"params"`
 	Capabilities json.RawMessage `json:"capabilities"`
-	// Confirms says that the caller has [tool.CanConfirm]. It counts only in a stream of the command line.
+	// Confirms says that the caller has [tool.CanConfirm]. It counts only in a stream of the command line or of a browser that is signed in.
 	Confirms bool `json:"confirms"`
 	// Progress asks for progress notifications in a stream without a progress token.
 	Progress bool `json:"progress"`
-	// Trace asks for the steps of the call, in a stream of the command line.
+	// Trace asks for the steps of the call, in a stream of the command line or of a browser that is signed in.
 	Trace bool `json:"trace"`
 }
 
@@ -64,7 +64,7 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 	if err != nil {
 		return tool.Request{}, req, err
 	}
-	// A model may hold any key except that of the command line.
+	// A model may hold any key except that of the command line, and cannot sign a browser in.
 	ours := who.Manage && who.Origin == tool.Direct
 	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
 	client := "collie call"

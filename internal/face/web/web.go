@@ -61,7 +61,7 @@ type Servers interface {
 	Await(ctx context.Context, names []string) error
 }
 
-// Options are what the API gives access to. All fields except Identify may be nil.
+// Options are what the API gives access to. A gateway sets all fields; a field may be nil where nobody asks a route that uses it.
 type Options struct {
 	Pipeline *pipeline.Pipeline
 	Servers  Servers

@@ -56,7 +56,6 @@ type matches struct {
 	points  int
 	reasons []Reason
 	decoded int
-	layer   int
 
 	// For fitting the weights: what weigh has judged, nil if not wanted, and the numbers of words in this sentence and the last.
 	windows                *[]window

@@ -240,7 +240,7 @@ func (s *sentences) weigh() {
 		heavy += s.beforeHeavy
 		from = s.beforeAt
 	}
-	if m := s.matches; m.windows != nil && m.layer == 0 {
+	if m := s.matches; m.windows != nil {
 		w := window{is, slices.Clone(m.numbers), discount(s.tables, s.text, from, s.signedTo)}
 		if near {
 			w.words = append(w.words, m.beforeNumbers...)
