@@ -2,8 +2,9 @@
 // model call tools until it has an answer, direct runs a command that a person typed without asking a model, and cli
 // hands the turn to an agent of another program over the Agent Client Protocol.
 //
-// Tools are called through the pipeline only. The list of tools is read again for each step. A call by a model has
-// origin chat, and the person of the turn is asked before it changes anything.
+// Tools are called through the pipeline only, and react reads the list of tools again for each step. A call has origin
+// chat if a model asks for it, direct if a person typed it, and cli-agent if it comes from an agent of another program.
+// Where the pipeline wants a person to confirm a call, it asks the person of the turn.
 //
 // The entry point is [New]. An engine writes to the conversation through a [chat.Sink].
 package agent
@@ -47,7 +48,7 @@ type Options struct {
 	// Tools returns the tools that a profile sees, to resolve commands and list them to people.
 	Tools func(profile string) []tool.Tool
 	// Library returns the files for agents, such as rules, skills and context entries; nil: there are none. It is
-	// called once or twice a turn.
+	// called at most twice a turn.
 	Library func() *library.Library
 	// Programs says how agents of other programs are started. With the zero value they get no environment.
 	Programs Programs
@@ -134,6 +135,7 @@ func ref(cfg *chat.Config) string {
 	return cfg.Provider + "/" + cfg.Model
 }
 
+// engine returns the engine that cfg names, and its name. For auto, text decides.
 func (a *Agent) engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
 	switch cfg.Engine {
 	case engineAuto, "":

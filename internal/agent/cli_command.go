@@ -11,7 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// passedEnv are the variables that every agent gets. Others, such as keys of models, have to be listed in its file.
+// passedEnv are the environment variables that every agent of another program gets. Others, such as keys of models, have
+// to be listed in the agent's file.
 var passedEnv = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "TMPDIR", "XDG_*",
 	"SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "WINDIR", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",

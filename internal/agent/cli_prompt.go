@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// question returns the prompt for the agent: its instructions, the conversation so far, which the agent does not know,
-// and then the message to answer.
+// question returns the prompt for the agent of another program: its instructions, the conversation so far, because the
+// agent does not know it, and then the message to answer.
 func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, error) {
 	var b strings.Builder
 	f.files.write(&b, false)

@@ -33,8 +33,8 @@ func (f *foreign) showPlan(text string) {
 const maxPlan = 1000
 
 // took records the tokens that the agent reported at the end of its answer. Some agents count cached tokens separately
-// from the input, and reasoning separately from the output; others include them. The total shows which. The record
-// includes them.
+// from the input, and reasoning separately from the output; others include them. The total shows which. In the record,
+// input and output include them.
 func (f *foreign) took(t acp.Tokens) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

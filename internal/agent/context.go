@@ -11,9 +11,9 @@ import (
 // This file shortens a conversation that does not fit the context of the model.
 
 const (
-	maxCompactions = 3
-	spareTokens    = 2048    // reserved for the answer if its length is not limited
-	oldResult      = 1 << 10 // bytes kept of an older result when nothing else can be removed
+	maxCompactions = 3       // summaries in one turn
+	spareTokens    = 2048    // reserved for the answer at least; also the length of a summary at most
+	oldResult      = 1 << 10 // bytes kept of an older result, in a summary or when nothing else can be removed
 )
 
 // The policies for a conversation that is too long; the default is to summarize it.
@@ -68,7 +68,8 @@ func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 	return tooLong
 }
 
-// dropOldest removes the oldest user message and everything up to the next, but never the message being answered.
+// dropOldest removes the oldest user message and everything up to the next one, but never the message being answered. It
+// reports whether there was something to remove.
 func (r *run) dropOldest() bool {
 	for i := 1; i < len(r.before); i++ {
 		if r.before[i].Role == llm.RoleUser {
@@ -79,7 +80,7 @@ func (r *run) dropOldest() bool {
 	return false
 }
 
-// shortenResults cuts the results of all steps but the last.
+// shortenResults cuts the tool results of this turn, except those in its last message. It reports whether it cut any.
 func (r *run) shortenResults() (done bool) {
 	last := len(r.since) - 1
 	for i := range r.since {
@@ -102,7 +103,7 @@ func (r *run) summarize(ctx context.Context) error {
 	old := r.before[:len(r.before)-1]
 	text := summary(old)
 	if room := r.info.Context; room > 0 && tokens(text) > room/2 {
-		text = text[len(text)-cut(text, room):] // about half of the room, because the latest messages matter most
+		text = text[len(text)-cut(text, room):] // the end, because the latest messages matter most: room bytes, about a quarter of room tokens
 	}
 	req := &llm.Request{
 		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,

@@ -110,7 +110,7 @@ func (f *files) permit(c *tool.Call) error {
 	return e
 }
 
-// skill runs the tool read_skill.
+// skill runs the built-in tool read_skill, whose arguments are the name of a skill and, optionally, a file of it.
 func (f *files) skill(args json.RawMessage) (tool.Result, error) {
 	in := gjson.ParseBytes(args)
 	s, err := f.library.Skill(in.Get("name").String())
@@ -266,8 +266,8 @@ func head(text string, n int) string {
 	return text
 }
 
-// remember adds text to the memory in the notes. If a person typed it, no confirmation is needed; otherwise a person is
-// asked as before each change.
+// remember adds text to the memory in the notes, as the command /remember. If a person typed the command, the call has
+// origin direct; a command from anybody else needs the same confirmations as a call by a model.
 func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text string) error {
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()

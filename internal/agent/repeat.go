@@ -6,18 +6,18 @@ import (
 	"collie/internal/llm"
 )
 
-// How often a call may repeat before the model is advised, and before the turn ends.
+// How often a call may be repeated before the model is advised to stop, and before the turn ends.
 const (
 	tellAfter    = 3  // identical calls that failed or found nothing, in a row
-	stopAfter    = 5  // likewise, to end the turn
-	sameInWindow = 5  // identical calls with identical results among the last steps
-	window       = 10 // steps
+	stopAfter    = 5  // the same, to end the turn
+	sameInWindow = 5  // identical calls with identical results that the last steps may have
+	window       = 10 // number of the last steps that count
 )
 
 // repeats detects a model that repeats itself.
 type repeats struct {
-	last   [32]byte // the call that failed last
-	failed int
+	last   [32]byte     // hash of the last call
+	failed int          // how often in a row that call failed or found nothing
 	steps  [][][32]byte // for each step, hashes of its calls with their results
 }
 

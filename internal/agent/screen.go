@@ -83,8 +83,9 @@ func unmistakable(rule string) bool {
 	return strings.HasPrefix(rule, "hidden.") || strings.HasPrefix(rule, "role.mark") || strings.HasPrefix(rule, "encoded.")
 }
 
-// screen returns the result p as the model may see it. A suspicious text is enclosed in two lines with a random word,
-// which its author cannot have known. A malicious text is withheld and stored as a blob for the person.
+// screen returns the result p as the model may see it. In mode enforce a malicious text is withheld and stored as a blob
+// for the person. Any other text that is not clean is enclosed in two lines with a random word, which its author cannot
+// have known.
 func (r *run) screen(ctx context.Context, p llm.Part) llm.Part {
 	mode := r.agent.opts.Screening()
 	if mode == ScreenOff || r.typed {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/llm"
 )
 
-const maxTaints = 16
+const maxTaints = 16 // names that are kept
 
 // taints collects the names of the rules that matched texts from outside which the model has read in a conversation. It
 // is safe for concurrent use.

@@ -87,7 +87,7 @@ func newCall() string {
 	return "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
 }
 
-// asked returns r as a request of the agent in this turn, with the person of the turn as the one who answers.
+// asked returns r as a request of the agent in this turn. Questions about it go to the person of the turn.
 func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
 	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
@@ -175,6 +175,7 @@ func (f *foreign) often(name string) bool {
 	return f.refused[name] >= maxRefusals
 }
 
+// tooOften returns the error for a call of name that is refused without asking the person again.
 func tooOften(name string) error {
 	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; the person is not asked about it again", Hint: "go on without it, and say what would be needed"}
 }

@@ -163,7 +163,7 @@ type Extent string
 // The extents.
 const (
 	ForkPath    Extent = "path"    // from the root to the message
-	ForkSubtree Extent = "subtree" // that, and all below it
+	ForkSubtree Extent = "subtree" // the same, and everything below the message
 	ForkAll     Extent = "all"     // the whole tree
 )
 

@@ -18,8 +18,8 @@ type Engine interface {
 	Run(ctx context.Context, t *Turn, s Sink) (Outcome, error)
 }
 
-// EngineCLI is the name of the engine whose turns another program answers, with tools of its own beside ours. Its answers
-// have EngineCLI, a slash and the name of the program as their provider, which no provider of models can be called.
+// EngineCLI is the name of the engine whose turns another program answers, with tools of its own beside ours. The provider
+// of its answers is EngineCLI, a slash and the name of the program. No provider of models can have such a name.
 const EngineCLI = "cli"
 
 // ownTools reports whether a provider is a program with tools of its own.
@@ -96,7 +96,7 @@ type Sink interface {
 
 // ToolCall is a call that a model, or a person by a slash command, asks for.
 type ToolCall struct {
-	ID   string // of the part
+	ID   string // of the call; see [llm.Part]
 	Name string // as the catalog exposes it
 	Args json.RawMessage
 }

@@ -108,6 +108,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 // redacted replaces text that is left out.
 const redacted = "(left out)"
 
+// redact removes the arguments and results of tool calls, and the files that only results refer to.
 func (x *exported) redact() {
 	named := map[string]bool{}
 	for i := range x.Tree {
@@ -129,6 +130,7 @@ func (x *exported) redact() {
 	x.Files = slices.DeleteFunc(x.Files, func(f fileWithData) bool { return !named[f.SHA256] }) // files that only results refer to
 }
 
+// markdown returns the messages as Markdown, a heading for each, with calls and reasoning collapsed.
 func (x *exported) markdown() []byte {
 	var b strings.Builder
 	title := x.Session.Title

@@ -41,19 +41,20 @@ var PagePolicy = func() string {
 	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }()
 
-// maxNested is how many branches are folded into each other; those further down stand at the end of the page.
+// maxNested is how deep collapsed branches are nested. Deeper ones stand at the end of the page.
 const maxNested = 20
 
-// htmlPage writes a session as a page. The active path is in plain sight, other branches are folded where they begin.
+// htmlPage writes a session as a page. The active path is visible; other branches are collapsed where they begin.
 type htmlPage struct {
 	bytes.Buffer
 	children map[string][]*branch
 	selected map[string]string
 	files    map[string]*fileWithData
-	later    []*branch // branches that are too deep to be folded
-	nested   int
+	later    []*branch // branches that are nested too deep and stand at the end of the page
+	nested   int       // collapsed branches that are open around what is written
 }
 
+// html returns the whole session as an HTML page.
 func (x *exported) html() []byte {
 	w := &htmlPage{children: map[string][]*branch{}, selected: map[string]string{}, files: map[string]*fileWithData{}}
 	top := ""
@@ -97,7 +98,7 @@ func anchor(b *branch) string {
 	return fmt.Sprintf("b%x", sum[:8])
 }
 
-// from writes what follows a message: the other branches, folded, then the one that was read last.
+// from writes what follows a message: the other branches, collapsed, and then the selected one, or the newest.
 func (w *htmlPage) from(parent string) {
 	for {
 		all := w.children[parent]
@@ -124,6 +125,8 @@ func (w *htmlPage) chain(b *branch) {
 	w.from(b.ID)
 }
 
+// fold writes a branch as a collapsed block, or a link to it if it is nested too deep. It is branch i of of, counted
+// from 0.
 func (w *htmlPage) fold(b *branch, i, of int) {
 	if w.nested >= maxNested {
 		w.later = append(w.later, b)
@@ -137,6 +140,7 @@ func (w *htmlPage) fold(b *branch, i, of int) {
 	w.nested--
 }
 
+// message writes one message with its parts. It is branch i of of, counted from 0.
 func (w *htmlPage) message(m *branch, i, of int) {
 	who, class := "You", "user"
 	if m.Role == RoleAssistant {
@@ -182,7 +186,7 @@ func (w *htmlPage) part(m *branch, p *llm.Part, results map[string]*llm.Part, sh
 			shown[results[p.Call]] = true
 		}
 	case llm.PartToolResult:
-		if !shown[p] { // of no call before it
+		if !shown[p] { // no call before it has this result
 			w.WriteString("<details><summary>Result</summary>\n")
 			w.result(p)
 			w.WriteString("</details>\n")
@@ -194,6 +198,7 @@ func (w *htmlPage) part(m *branch, p *llm.Part, results map[string]*llm.Part, sh
 	}
 }
 
+// call writes a tool call, collapsed, with its result if that is not nil.
 func (w *htmlPage) call(m *branch, p, result *llm.Part) {
 	fmt.Fprintf(w, "<details><summary>Call of <code>%s</code>", page.Text(p.Name))
 	if i := slices.IndexFunc(m.Calls, func(c Call) bool { return c.ID == p.Call }); i >= 0 && m.Calls[i].State != CallDone {

@@ -24,7 +24,7 @@ const (
 	// Text is saved after checkpointEvery or checkpointBytes, whichever comes first.
 	checkpointEvery = time.Second
 	checkpointBytes = 4 << 10
-	// leaseEvery is how often a turn that waits for another process checks whether that has ended.
+	// leaseEvery is how often a queued turn checks whether it may run, because turns of other processes cannot wake it.
 	leaseEvery = 250 * time.Millisecond
 	// cancelGrace is how long an engine may take to return once its turn is cancelled.
 	cancelGrace = 2 * time.Second
@@ -65,11 +65,12 @@ type live struct {
 	closed   bool // the turn accepts no more events
 
 	waiting    []byte    // text that is part of the answer but not published yet
-	waitingFor int       // index of its part
+	waitingFor int       // index of the part that waiting belongs to
 	due        time.Time // see delta
 	timer      *time.Timer
 }
 
+// partKey identifies a part of the answer by what the events of an engine say of it.
 type partKey struct {
 	step, index int
 	kind        llm.PartKind
@@ -98,14 +99,16 @@ func (l *live) emit(kind string, data any) {
 	l.tell(kind, data)
 }
 
+// tell publishes an event of the turn. The caller holds the hub's mu.
 func (l *live) tell(kind string, data any) {
 	l.seq++
 	l.s.hub.publish(turnEvent(&Snapshot{Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq}, kind, data))
 }
 
-// delta publishes text: at once if the turn has been quiet, else together with what follows shortly. Pieces that are on
-// average further apart than quiet are published at once even if some are late and come together with the next: due is how far
-// published text has used up the time, and aheadOf pieces may be published ahead of it. The caller holds the hub's mu.
+// delta publishes text: at once if the turn has published little lately, otherwise merged with the text that follows
+// shortly. On average it publishes one event in the time quiet. Up to aheadOf events more may come at once, because pieces
+// may be late and arrive together. due is the time at which the next event would come at that average rate. The caller
+// holds the hub's mu.
 func (l *live) delta(part int, text string) {
 	if len(l.waiting) > 0 && l.waitingFor != part {
 		l.flush()
@@ -242,7 +245,7 @@ func (l *live) restore(u *changes) {
 	l.rows, l.dirty = append(u.rows, l.rows...), true
 }
 
-// write saves the end of the turn.
+// write saves the collected changes in a transaction.
 func (u *changes) write(tx *store.Tx, l *live) {
 	for i, p := range u.parts {
 		tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", l.answer, i, string(encode(p)))
@@ -433,7 +436,7 @@ func (l *live) end(o Outcome, err error) {
 	l.finish(e)
 }
 
-// write concludes the turn in the file.
+// write saves the end of the turn in a transaction of its own.
 func (l *live) write(save *changes, final *Snapshot, e *turnEnd) error {
 	return l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
 		e.Revision = l.conclude(tx, save, final, *e)

@@ -51,6 +51,7 @@ func (p *path) cut(keep int, summary string) (int64, *path) {
 	return p.last[i-1], left
 }
 
+// summarize appends a summary as a message of the user.
 func (p *path) summarize(text string) {
 	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: "Summary of the conversation so far:\n\n" + text})
 }

@@ -6,10 +6,13 @@ import (
 	"collie/internal/store"
 )
 
-// Part names what belongs to a session.
+// This file tells to which profile a session belongs, or a message, turn or file of it. A client that may use one profile
+// only is shown no others.
+
+// Part says what an id names: a session, or something that belongs to one.
 type Part string
 
-// The parts of sessions, and a session itself.
+// The values of Part.
 const (
 	PartSession    Part = "session"
 	PartMessage    Part = "message"
@@ -17,7 +20,7 @@ const (
 	PartAttachment Part = "attachment"
 )
 
-// owners selects the sessions that a part belongs to.
+// owners are queries for the ids of the sessions that a part belongs to. Their parameter is the id of the part.
 var owners = map[Part]string{
 	PartSession:    "SELECT ?",
 	PartMessage:    "SELECT session FROM message WHERE id = ?",
@@ -25,10 +28,11 @@ var owners = map[Part]string{
 	PartAttachment: "SELECT session FROM attachment WHERE sha256 = ?",
 }
 
-// hasProfile is true of the rows of session that have the profile in the next parameter of a statement.
+// hasProfile is an SQL condition: the row of session has the profile that a parameter of the statement holds. It ends with
+// the ? of the parameter, which a number may follow.
 const hasProfile = "coalesce(json_extract(session.config, '$.profile'), '') = ?"
 
-// orNull returns a value for a statement.
+// orNull returns the text as a value for an SQL statement, NULL for nil.
 func orNull(text *string) any {
 	if text == nil {
 		return nil

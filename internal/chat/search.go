@@ -22,8 +22,8 @@ type Found struct {
 	At      int64  `json:"at"`      // Unix milliseconds
 }
 
-// Search finds messages that contain query, ignoring case, newest first. limit 0 means 50. If profile is not nil, only
-// sessions with that profile are searched.
+// Search finds messages that contain query, ignoring case, newest first. limit is at most 200; 0 or more than that means
+// 50. If profile is not nil, only sessions with that profile are searched.
 func (s *Service) Search(ctx context.Context, query string, limit int, profile *string) (found []Found, err error) {
 	if limit <= 0 || limit > 200 {
 		limit = 50
@@ -35,6 +35,8 @@ func (s *Service) Search(ctx context.Context, query string, limit int, profile *
 	return found, err
 }
 
+// search is [Service.Search] in a transaction, with any limit. The index finds words of three characters and more; for a
+// shorter one, see fewPlaces.
 func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, error) {
 	query = strings.TrimSpace(query)
 	if query == "" || !utf8.ValidString(query) {
@@ -72,8 +74,8 @@ func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, er
 	return found, tx.Err()
 }
 
-// fewPlaces is up to how many occurrences a word of one or two characters is looked up in the index. A more frequent
-// word is found by reading the newest messages.
+// fewPlaces limits how a word of one or two characters is searched: if the index has at most that many occurrences, they
+// are used; a more frequent word is found by reading the newest messages.
 const fewPlaces = 4_000
 
 // shortWord returns the rows of messages in which an indexed sequence of three characters begins with word, newest

@@ -286,8 +286,8 @@ func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
 	return l, nil
 }
 
-// steerScope says which running turn may take the message as steering: 0 none, 1 one of the same principal, 2 also that
-// of a person.
+// steerScope says which running turn may take the message as steering: 0 none, 1 one of the same principal that does not
+// have a person's rights, 2 any. See takeSteering.
 func (req *turnRequest) steerScope() int {
 	switch {
 	case req.config.BusyPolicy != "steer" || req.op != "send" || slices.ContainsFunc(req.draft.Parts, func(p llm.Part) bool { return p.Kind != llm.PartText }):

@@ -105,7 +105,7 @@ func (s *Service) Close(ctx context.Context) error {
 	return nil
 }
 
-// drain waits for the running turns of this process.
+// drain cancels the queued turns of this process and waits for the running ones. When ctx ends, it cancels those too.
 func (s *Service) drain(ctx context.Context) {
 	s.hub.mu.Lock()
 	var running []*live

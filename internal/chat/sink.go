@@ -106,6 +106,7 @@ func (k *sink) Emit(step int, e llm.Event) {
 	})
 }
 
+// text adds text or reasoning to the answer and publishes it. The caller holds the hub's mu.
 func (k *sink) text(step int, e *llm.Event) {
 	kind := llm.PartText
 	if e.Kind == llm.EventReasoning {
@@ -127,6 +128,7 @@ func (k *sink) text(step int, e *llm.Event) {
 	}
 }
 
+// redact returns arguments without secrets. Arguments that are not JSON are returned as they are.
 func (k *sink) redact(name, args string) string {
 	if args == "" || !json.Valid([]byte(args)) {
 		return strings.ToValidUTF8(args, "\uFFFD")
@@ -206,7 +208,8 @@ func (k *sink) setState(ctx context.Context, call string, to CallState, kind str
 	return err
 }
 
-// countAwaiting updates the number of calls that wait for a person. The caller holds the hub's mu.
+// countAwaiting updates the number of calls that wait for a person, and the state of the turn, when the state of a call
+// changes. The caller holds the hub's mu.
 func (k *sink) countAwaiting(from, to CallState) {
 	if from == CallAwaiting {
 		k.awaiting--

@@ -21,13 +21,12 @@ import (
 const (
 	ringEvents = 4096
 	ringBytes  = 8 << 20
-	// quiet is how long a turn must have published nothing for a piece of text to be published at once. Pieces that come
-	// sooner are merged.
+	// quiet is the average time between two events with text of one turn. Pieces of text that come faster are merged.
 	quiet = 16 * time.Millisecond
-	// aheadOf is the number of pieces that are published at once if they arrive together after a pause, as on a busy
-	// machine. The pause was noticed already, so the rest should not be delayed further.
+	// aheadOf is how many more pieces are published at once if several arrive together after a pause, as on a busy
+	// machine. Because the pause was noticed already, they should not be delayed further.
 	aheadOf = 3
-	// mergeBytes is the size at which merged pieces are published earlier.
+	// mergeBytes is the size at which merged pieces are published without waiting any longer.
 	mergeBytes = 1 << 10
 	// missed is how long a client that has lost its stream may be away and go on where it was.
 	missed = time.Minute
@@ -115,8 +114,8 @@ type hub struct {
 	// followed is set while a client subscribes to more than one turn, or did less than [missed] ago. It is written
 	// with mu held.
 	followed atomic.Bool
-	// resumable is the earliest event after which such a stream can go on: before it, no client
-	// subscribed.
+	// resumable is the earliest event after which a stream of more than one turn can be resumed. Before it, no client
+	// subscribed to such a stream, so events may not have been published.
 	resumable uint64
 	forget    *time.Timer // clears followed; nil while a client subscribes
 }
@@ -174,7 +173,7 @@ func (h *hub) join(s *Subscription) {
 		h.forget = nil
 	}
 	if !h.followed.Load() {
-		h.n++ // so that an id from before is older, also where nothing was published since
+		h.n++ // an id from before must be older than resumable, even if nothing was published since
 		h.resumable = h.n
 		h.followed.Store(true)
 	}

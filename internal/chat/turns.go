@@ -92,7 +92,7 @@ func (l *live) awaitLease() bool {
 	}
 }
 
-// endUnstarted publishes the end of a turn that did not run in this process.
+// endUnstarted publishes the end of a turn that ended while it was queued.
 func (l *live) endUnstarted(state TurnState) {
 	e := turnEnd{State: state}
 	switch state {
@@ -162,8 +162,9 @@ func (m *node) answered() bool {
 }
 
 // takeSteering passes queued messages to the model of the running turn of k: they become parts of its answer. A turn
-// runs with the rights of whoever began it, so it accepts messages of its own principal or of a person, and in a
-// person's turn only those of a person. A message for another engine, such as a command, waits for its own turn.
+// runs with the rights of whoever began it, so it accepts messages of its own principal or of a person. A turn that a
+// person began, or for which actions are allowed beforehand, accepts only those of a person. A message for another
+// engine, such as a command, waits for its own turn.
 func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Message, err error) {
 	type said struct{ turn, question, answer string }
 	var all []said

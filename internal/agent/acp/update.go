@@ -55,7 +55,7 @@ type Call struct {
 	Output string
 }
 
-// maxReceived is the limit for all updates of an answer, in bytes.
+// maxReceived is the limit for all updates of a session, in bytes.
 const maxReceived = 64 << 20
 
 // Notification implements [mcp.Handler].
@@ -126,7 +126,7 @@ func readUpdate(u gjson.Result) (Update, bool) {
 	return out, false
 }
 
-// Larger figures are ignored.
+// Limits of what an agent may report. Larger figures are ignored.
 const (
 	maxTokens = 1 << 40
 	maxCost   = 1e6

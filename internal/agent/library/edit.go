@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads, writes and deletes single files of a person's library.
+
 // A Kind says what a file defines. It is also the name of the folder for such files.
 type Kind string
 

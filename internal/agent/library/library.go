@@ -31,7 +31,7 @@ const (
 	maxName      = 64        // bytes
 	maxAbout     = 1 << 10   // bytes of a description
 	maxList      = 64        // values of a list
-	maxText      = 200       // bytes of a value in a list
+	maxText      = 200       // bytes of any other value, also in a list
 	agentsFolder = "agents"
 	entryFolder  = "context"
 	skillFolder  = "skills"
@@ -48,7 +48,7 @@ type Places struct {
 	Project string
 }
 
-// Library is the content of all files. It is immutable.
+// Library is the content of all files. It does not change after [Read] and [Library.Find].
 type Library struct {
 	Agents  []Agent // by name
 	Entries []Entry // by order, then name
@@ -69,7 +69,8 @@ type Agent struct {
 	Tools   []string `json:"tools,omitempty"`
 	Deny    []string `json:"denyTools,omitempty"`
 	Profile string   `json:"profile,omitempty"`
-	// Level limits effects: r only reads, rw also makes changes that can be undone, rwd or empty has no limit.
+	// Level limits effects: r only reads, rw also changes but does not delete, run or send anything, rwd or empty has no
+	// limit.
 	Level string `json:"level,omitempty"`
 	// Command starts the agent of another program, for the engine cli. Env names variables of our environment that it
 	// gets in addition to those that every agent gets. Both are allowed in a person's own files only.

@@ -79,6 +79,7 @@ func readable(source string) bool {
 	return true
 }
 
+// count returns how often signs occur in line.
 func count(line string, signs ...string) (n int) {
 	for _, s := range signs {
 		n += strings.Count(line, s)
@@ -86,11 +87,12 @@ func count(line string, signs ...string) (n int) {
 	return n
 }
 
+// writer writes the nodes of a parsed text as HTML.
 type writer struct {
 	bytes.Buffer
-	src   []byte
-	below int
-	depth int
+	src   []byte // the Markdown
+	below int    // added to the levels of headings
+	depth int    // of the node being written
 }
 
 // down runs write one level deeper. It returns false, without running it, at the maximum depth.
@@ -127,6 +129,7 @@ func (w *writer) blocks(n ast.Node, tight bool) {
 	}
 }
 
+// block writes one block. In a tight list, a paragraph gets no element of its own.
 func (w *writer) block(n ast.Node, tight bool) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -206,6 +209,7 @@ func (w *writer) inline(n ast.Node) {
 	}
 }
 
+// mark writes one inline node: text, emphasis, code, a link.
 func (w *writer) mark(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:

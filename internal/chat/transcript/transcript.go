@@ -73,6 +73,7 @@ func Read(data []byte) (program string, all []Conversation, notes []string, err 
 	return program, all, notes, nil
 }
 
+// kindOf returns the program that wrote a conversation and the function that reads it, or "" if it is not one.
 func kindOf(c gjson.Result) (string, func(gjson.Result, *tree)) {
 	switch {
 	case c.Get("mapping").IsObject():
@@ -98,9 +99,10 @@ type tree struct {
 	created time.Time
 	current string // the last message of the active path
 	nodes   []node
-	skipped map[string]int
+	skipped map[string]int // how often something could not be converted, by what it is
 }
 
+// skip counts something that cannot be converted.
 func (t *tree) skip(what string) {
 	if t.skipped == nil {
 		t.skipped = map[string]int{}
@@ -108,6 +110,7 @@ func (t *tree) skip(what string) {
 	t.skipped[what]++
 }
 
+// add appends a node. Too long a text is cut, and a node without text loses its role.
 func (t *tree) add(n node) {
 	switch {
 	case len(t.nodes) == maxMessages:
@@ -125,6 +128,7 @@ func (t *tree) add(n node) {
 	t.nodes = append(t.nodes, n)
 }
 
+// readChatGPT reads a conversation of ChatGPT, whose messages are a map from ids to messages with a parent.
 func readChatGPT(c gjson.Result, t *tree) {
 	t.current = c.Get("current_node").String()
 	c.Get("mapping").ForEach(func(key, v gjson.Result) bool {
@@ -164,6 +168,7 @@ func (t *tree) content(c gjson.Result) string {
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))
 }
 
+// readOpenWebUI reads a conversation of Open WebUI, whose messages are a map from ids to messages with a parentId.
 func readOpenWebUI(c gjson.Result, t *tree) {
 	t.title = first(t.title, c.Get("chat.title").String())
 	t.current = c.Get("chat.history.currentId").String()
@@ -178,8 +183,8 @@ func readOpenWebUI(c gjson.Result, t *tree) {
 	})
 }
 
-// libreMessage is a message of LibreChat. It is read in one go: to look into each level of a long conversation for the next
-// one would take a time that grows with the square of its length.
+// libreMessage is a message of LibreChat. It is decoded with all its children at once, because searching each level of a
+// deeply nested conversation for the next one would take quadratic time.
 type libreMessage struct {
 	MessageID       json.RawMessage
 	ParentMessageID json.RawMessage
@@ -192,10 +197,11 @@ type libreMessage struct {
 	Children        []libreMessage
 }
 
+// readLibreChat reads a conversation of LibreChat, whose messages are a list.
 func readLibreChat(c gjson.Result, t *tree) {
 	var all struct{ Messages []libreMessage }
 	if err := json.Unmarshal([]byte(c.Raw), &all); err != nil {
-		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong { // the rest has been read
+		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong { // after a wrong type, json has still read the rest
 			t.skip("all of it: " + err.Error())
 			return
 		}
@@ -235,6 +241,7 @@ func readLibreChat(c gjson.Result, t *tree) {
 	}
 }
 
+// role sets the role of n, unless it is one that sessions do not have.
 func (t *tree) role(n *node, role string) {
 	if role == "user" || role == "assistant" {
 		n.role = chat.Role(role)

@@ -39,6 +39,7 @@ import (
 	"collie/internal/process"
 )
 
+// arg is the first argument of a process that runs the agent; the modes follow it.
 const arg = "acp-agent"
 
 // Command returns the command that starts the agent. modes change its behavior: "stdio" does not support MCP servers
@@ -49,6 +50,7 @@ func Command(modes ...string) []string { return append([]string{os.Args[0], arg}
 // Is reports whether this process should run the agent.
 func Is() bool { return len(os.Args) > 1 && os.Args[1] == arg }
 
+// message is a JSON-RPC message.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -58,12 +60,14 @@ type message struct {
 	Error   any             `json:"error,omitempty"`
 }
 
+// server is an MCP server that the client offers.
 type server struct {
 	Name, URL, Command string
 	Args               []string
 	Headers, Env       []struct{ Name, Value string }
 }
 
+// agent is the agent with its one session, whose id is s1.
 type agent struct {
 	modes   map[string]bool
 	out     sync.Mutex
@@ -117,6 +121,7 @@ func Main() int {
 	return 0
 }
 
+// greet answers the requests that begin a session, and refuses methods that the agent does not know.
 func (a *agent) greet(m message) {
 	switch m.Method {
 	case "initialize":
@@ -169,6 +174,8 @@ func (a *agent) say(text string) {
 	a.update("agent_message_chunk", map[string]any{"content": map[string]string{"type": "text", "text": text}})
 }
 
+// answer runs the script of a prompt and responds to it. Steps that end or delay the response are run here, all others by
+// step.
 func (a *agent) answer(m message) {
 	var p struct {
 		Prompt []struct{ Type, Text, MimeType string }
@@ -208,6 +215,7 @@ func (a *agent) answer(m message) {
 	a.reply(m, answer)
 }
 
+// step runs one step of a script. verb is its first word, rest what follows.
 func (a *agent) step(verb, rest string) {
 	kind, title, _ := strings.Cut(rest, " ")
 	switch verb {
@@ -259,6 +267,7 @@ func (a *agent) step(verb, rest string) {
 	}
 }
 
+// begin reports a new tool call as pending and returns its id.
 func (a *agent) begin(kind, title string) string {
 	a.calls++
 	id := fmt.Sprint("tool-", a.calls)
@@ -266,6 +275,7 @@ func (a *agent) begin(kind, title string) string {
 	return id
 }
 
+// permit asks the client whether it may make a tool call, waits for the answer, and sends it as text.
 func (a *agent) permit(kind, title string) {
 	id := a.begin(kind, title)
 	raw, _ := json.Marshal(map[string]any{
@@ -296,6 +306,7 @@ func (a *agent) permit(kind, title string) {
 	a.say("[" + chosen + "]")
 }
 
+// deaf is an MCP client that ignores notifications and refuses all requests.
 type deaf struct{}
 
 func (deaf) Notification(mcp.Message, any) {}
