@@ -167,7 +167,7 @@ type Usage struct {
 	Reasoning  int64 `json:"reasoning,omitempty"`
 }
 
-// Add adds what another answer cost.
+// Add adds the tokens of another answer.
 func (u *Usage) Add(other Usage) {
 	u.Input += other.Input
 	u.Cached += other.Cached

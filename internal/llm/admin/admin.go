@@ -193,8 +193,8 @@ func (m *Manager) Test(ctx context.Context, provider string) ([]TestResult, erro
 	return out, nil
 }
 
-// ModelNames returns the models that the providers list, as PROVIDER/MODEL, with those of the providers that answer. The
-// error is that of the providers that do not, and only if none does.
+// ModelNames returns the models that the providers list, as PROVIDER/MODEL. Providers that do not answer are left out; if
+// none answers, their errors are returned.
 func (m *Manager) ModelNames(ctx context.Context) ([]string, error) {
 	out := []string{}
 	if len(m.opts.Config().Providers) == 0 {
@@ -458,6 +458,7 @@ func (m *Manager) RemoveKey(ctx context.Context, provider, label string) error {
 	return errors.Join(m.changed(ctx, op, provider, label), err)
 }
 
+// key returns the settings, and from them a provider and the index of one of its keys.
 func (m *Manager) key(op, provider, label string) (*config.Config, config.Provider, int, error) {
 	cfg := m.opts.Config()
 	p, err := Find(op, provider, cfg)
@@ -471,6 +472,7 @@ func (m *Manager) key(op, provider, label string) (*config.Config, config.Provid
 	return cfg, p, i, nil
 }
 
+// write applies a change to the settings file.
 func (m *Manager) write(ctx context.Context, op string, cfg *config.Config, change func([]byte) ([]byte, error)) error {
 	file := m.opts.File(cfg)
 	if err := cfg.Edit(ctx, file, change); err != nil {
@@ -479,6 +481,7 @@ func (m *Manager) write(ctx context.Context, op string, cfg *config.Config, chan
 	return nil
 }
 
+// changed records a change of a provider or, with a label, of one of its keys.
 func (m *Manager) changed(ctx context.Context, op, provider, label string) error {
 	detail := map[string]any{"setting": "providers", "provider": provider, "file": m.opts.File(m.opts.Config())}
 	if label != "" {

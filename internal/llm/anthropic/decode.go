@@ -155,7 +155,8 @@ func (d *decoder) count(u usage) {
 	d.answer.Usage(d.usage)
 }
 
-// End implements [wire.Decoder]: some compatible servers leave out message_stop.
+// End implements [wire.Decoder]. Because some compatible servers leave out message_stop, an answer with a stop reason
+// counts as complete.
 func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	if d.stop == "" {
 		return d.answer.Take(out), fmt.Errorf("no message_stop: %w", io.ErrUnexpectedEOF)

@@ -1,4 +1,4 @@
-// Package anthropic implements the Messages API of Anthropic.
+// Package anthropic implements the Messages API of Anthropic as a [wire.Codec]: it encodes requests and decodes answers.
 package anthropic
 
 import (

@@ -41,7 +41,7 @@ func (c *Client) ClearCache(name string) (entries int, known bool) {
 	return 0, false
 }
 
-// reindex makes the index again, without what its providers have resolved, and returns how many there are.
+// reindex makes the index again, without the header fields that were resolved, and returns the number of providers in it.
 func (c *Client) reindex() int {
 	for {
 		was := c.index.Load()

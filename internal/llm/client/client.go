@@ -71,6 +71,7 @@ type index struct {
 	overrides map[string]Override
 }
 
+// provider is a configured provider with its API. headers returns its header fields; see headersOf.
 type provider struct {
 	Provider
 	codec   *wire.Codec
@@ -136,7 +137,8 @@ type headers struct {
 	secrets []string
 }
 
-// headersOf returns a function that resolves the headers once, at the first request that succeeds in it.
+// headersOf returns a function that returns the headers of p. Its first successful call resolves them; later calls return
+// the same.
 func (c *Client) headersOf(p Provider) func(ctx context.Context) (headers, error) {
 	var mu sync.Mutex
 	var cached *headers
@@ -193,7 +195,7 @@ func (c *Client) Model(ref string, fallbacks []string) (llm.Model, Info, error) 
 	return m, first.info, nil
 }
 
-// find resolves ref.
+// find resolves ref and counts whether that succeeded.
 func (c *Client) find(x *index, ref string) (target, error) {
 	t, err := c.lookUp(x, ref)
 	if err != nil {
@@ -204,6 +206,7 @@ func (c *Client) find(x *index, ref string) (target, error) {
 	return t, err
 }
 
+// lookUp resolves ref as [Client.Model] describes. A provider with an override for PROVIDER/ref also has the model.
 func (c *Client) lookUp(x *index, ref string) (target, error) {
 	if len(x.list) == 0 {
 		return target{}, &llm.Error{
@@ -266,7 +269,7 @@ func (p *provider) host() string {
 	return u.Hostname()
 }
 
-// target combines the table with the overrides.
+// target returns a model of p with the facts about it: those of the table in package models, corrected by the overrides.
 func (c *Client) target(x *index, p *provider, name string) target {
 	m := models.Find(p.base(), name)
 	if p.codec.SetsContext {

@@ -12,8 +12,10 @@ import (
 // answered is the outcome of a request that was answered to its end.
 const answered = "ok"
 
-// maxCounted is how many models have figures of their own. A caller may ask for any number of names: those beyond are counted
-// together, under no name.
+// This file counts the requests to each model, their tokens and their cost.
+
+// maxCounted is how many models have figures of their own, because callers may ask for any number of names. All further
+// models of a provider are counted together, under an empty name.
 const maxCounted = 200
 
 // Figures sum up the requests to one model since the client was made.

@@ -80,7 +80,7 @@ func (s *stream) retry(r llm.Retry) {
 	s.emit(llm.Event{Kind: llm.EventRetry, Retry: r})
 }
 
-// ask asks one model until it answers or fails for good.
+// ask asks one model, with one key after the other, until it answers or fails for good.
 func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 	pool := s.client.opts.Pool
 	keyRequest := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
@@ -126,15 +126,15 @@ func errorOf(e *llm.Error) error {
 type attempts struct {
 	*stream
 	target   *target
-	label    string
-	last     *llm.Error
-	waitLeft time.Duration
+	label    string        // of the key that was tried last
+	last     *llm.Error    // the last failure; nil before the first
+	waitLeft time.Duration // of [Options.MaxWait]
 
-	transient, overloaded, regions int
+	transient, overloaded, regions int // failures of these classes
 }
 
-// tryKey sends the request with one key, repeatedly if that may help. final is false if another key should be tried, and true if the request
-// has succeeded (err is nil) or failed for good.
+// tryKey sends the request with one key, repeatedly if that may help. final is false if another key should be tried, and
+// true if the request has succeeded (err is nil) or failed for good.
 func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error, final bool) {
 	pool := a.client.opts.Pool
 	for {
@@ -170,7 +170,7 @@ func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error,
 			a.regions += b2i(e.Class == llm.ClassRegion)
 			return e, a.regions > 1
 		case keypool.SameKey:
-			if e.Class == llm.ClassCredential { // the secret has changed since: the new one was read
+			if e.Class == llm.ClassCredential { // the secret was replaced, and l holds the new one
 				continue
 			}
 			waits, count = transientWaits, &a.transient
@@ -197,7 +197,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// attempt sends the request once.
+// attempt sends the request once and emits the answer. It tells the pool about success, not about failure.
 func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Error) {
 	t, c := a.target, a.client
 	h, err := t.headers(ctx)

@@ -86,6 +86,7 @@ func (d *decoder) feed(f wire.Frame) error {
 	return d.setFinish(candidate.Finish, candidate.Message)
 }
 
+// part adds one part of an answer: a call, reasoning or text.
 func (d *decoder) part(p part) error {
 	var signed any
 	if p.Signature != "" {
@@ -104,6 +105,7 @@ func (d *decoder) part(p part) error {
 	return nil
 }
 
+// setFinish notes why the answer ends. It returns an error if the model failed to write a call.
 func (d *decoder) setFinish(word, message string) error {
 	switch word {
 	case "", "FINISH_REASON_UNSPECIFIED":

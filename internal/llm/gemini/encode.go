@@ -1,4 +1,4 @@
-// Package gemini implements the Gemini API of Google.
+// Package gemini implements the Gemini API of Google as a [wire.Codec]: it encodes requests and decodes answers.
 package gemini
 
 import (
@@ -91,6 +91,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 // budgets are the thinking tokens for each effort, for models that take a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
+// config returns the generationConfig of a request: limits, sampling, and how much the model thinks.
 func config(d *wire.Draft) object {
 	c := object{}
 	if d.MaxOutput > 0 {
@@ -128,6 +129,7 @@ func config(d *wire.Draft) object {
 	return c
 }
 
+// partsOf encodes the parts of a message.
 func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 	signed := false
 	for _, p := range m.Parts {

@@ -7,7 +7,8 @@ import (
 	"collie/internal/llm"
 )
 
-// noKeyError returns the reason why no key can be used for r.
+// noKeyError returns the error for r if no key can be used: what is wrong with the keys, or when the first can be used
+// again.
 func (pr *provider) noKeyError(r *Request, now int64) *llm.Error {
 	e := &llm.Error{Provider: pr.name, Model: r.Model}
 	var earliest int64

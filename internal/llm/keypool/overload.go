@@ -6,11 +6,12 @@ import (
 	"collie/internal/llm"
 )
 
-// overload tracks answers of status 529 for one model of a provider.
+// overload tracks the failures of class overloaded, such as HTTP status 529, for one model of a provider. It tells whether
+// one key is overloaded or the provider.
 type overload struct {
-	first     *key // that failed
-	at        int64
-	before    rest   // of first
+	first     *key   // the first key that failed; nil if there is none
+	at        int64  // when it failed
+	before    rest   // its rest before that
 	startTick uint64 // of the rest that first was given
 	until     int64  // until when the provider counts as overloaded
 }

@@ -74,7 +74,7 @@ func (k *key) available(now int64) bool {
 	return !k.Disabled && !k.invalid && (k.rest.until == 0 || k.rest.over(now))
 }
 
-// serves reports whether the key may be used for a model that does not rest.
+// serves reports whether the key is allowed for model and does not rest for it.
 func (k *key) serves(model string, now int64) bool {
 	if len(k.models) > 0 {
 		if m := k.models[model]; m != nil && !m.over(now) {

@@ -117,8 +117,8 @@ func New(o Options) *Pool {
 	return p
 }
 
-// Apply replaces the providers by list. A key that was there before keeps its state and its turn, unless its Secret
-// changed or it was disabled: then it starts without state. Secrets are resolved again at the next use.
+// Apply replaces the providers by list. A key that was there before keeps its state and its turn. If its Secret changed, or
+// it was disabled and is enabled again, its limits are cleared. Secrets are resolved again at the next use.
 func (p *Pool) Apply(list []Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

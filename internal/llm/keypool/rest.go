@@ -7,7 +7,7 @@ import "time"
 // State is whether a key, or a model of it, can be used.
 type State string
 
-// The states. Only a single model of a key can be Blocked.
+// The states. Blocked is a state of one model of a key, never of the key.
 const (
 	Active    State = "active"
 	Cooling   State = "cooling"

@@ -7,6 +7,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file shows the state of keys to people.
+
 // Status is the state of a key for people.
 type Status struct {
 	KeyState

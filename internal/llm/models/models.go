@@ -1,6 +1,6 @@
 // Package models holds public facts about language models: context length, abilities, and prices at their makers. A
-// model that is not in the table has a short context, no price and all abilities, so that it can be tried. Settings
-// override the table; package client applies them.
+// model that is not in the table has a short context and no price, and may be sent tools and pictures. Settings override
+// the table; package client applies them.
 package models
 
 import (

@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads the lines of JSON with which the API answers.
+
 // line is one line of an answer: a piece of it, or with Done set its end.
 type line struct {
 	Model   string `json:"model"`
@@ -77,7 +79,7 @@ func (d *decoder) feed(f wire.Frame) error {
 	return nil
 }
 
-// End implements [wire.Decoder]. The last line of an answer is marked as such.
+// End implements [wire.Decoder]. It always fails, because an answer ends with a line that is marked as the last.
 func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	return d.answer.Take(out), fmt.Errorf("no line with done: %w", io.ErrUnexpectedEOF)
 }

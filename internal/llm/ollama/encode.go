@@ -1,5 +1,5 @@
-// Package ollama implements Ollama's own API, which unlike its OpenAI-compatible one sets the context length with which
-// a model is loaded.
+// Package ollama implements Ollama's own API as a [wire.Codec]. Unlike Ollama's OpenAI-compatible API, it sets the context
+// length with which a model is loaded.
 package ollama
 
 import (

@@ -29,6 +29,7 @@ type chunk struct {
 	Usage *usage `json:"usage"`
 }
 
+// delta is what a chunk adds to the answer. Servers use different fields for reasoning.
 type delta struct {
 	Content          content           `json:"content"`
 	Refusal          string            `json:"refusal"`
@@ -149,8 +150,9 @@ func (d *decoder) feed(f wire.Frame) error {
 	return nil
 }
 
-// plainText returns the text of a chunk that adds nothing else to the answer, as most do: finding it takes less than half as long
-// as decoding. Chunks with more, or with something that the two might read differently, are left to the decoder.
+// plainText returns the text of a chunk that adds nothing else to the answer, as most chunks do. It takes less than half
+// as long as decoding the chunk. plain is false for a chunk with more, or with something that gjson and encoding/json might
+// read differently; such a chunk has to be decoded.
 func plainText(data []byte) (text string, plain bool) {
 	if !utf8.Valid(data) || bytes.Contains(data, []byte(`\u`)) || !gjson.ValidBytes(data) {
 		return "", false
@@ -178,6 +180,7 @@ func plainText(data []byte) (text string, plain bool) {
 	return text, found && choices == 1
 }
 
+// plainChoice does for one choice what plainText does for a chunk.
 func plainChoice(choice gjson.Result) (text string, plain bool) {
 	plain = true
 	choice.ForEach(func(key, v gjson.Result) bool {
@@ -204,6 +207,7 @@ func plainChoice(choice gjson.Result) (text string, plain bool) {
 	return text, plain
 }
 
+// add adds what a chunk brings to the answer: reasoning, text, a refusal, pieces of calls.
 func (d *decoder) add(in delta) error {
 	thought := in.ReasoningContent
 	if thought == "" {
@@ -288,7 +292,7 @@ func (d *decoder) setFinish(word string) {
 	}
 }
 
-// End implements [wire.Decoder]: some servers leave out what marks the end.
+// End implements [wire.Decoder]. Because some servers leave out [DONE], an answer with a finish reason counts as complete.
 func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	if d.finish == "" {
 		return d.answer.Take(out), fmt.Errorf("no finish_reason: %w", io.ErrUnexpectedEOF)

@@ -1,5 +1,5 @@
-// Package openai implements the chat completions API of OpenAI and of the many servers compatible with it. Servers
-// deviate in details, so decoding accepts everything whose meaning is clear.
+// Package openai implements the chat completions API of OpenAI, and of the many servers compatible with it, as a
+// [wire.Codec]. Servers deviate in details, so decoding accepts everything whose meaning is clear.
 package openai
 
 import (
@@ -230,8 +230,7 @@ func mark(messages []message) {
 	}
 }
 
-// list parses a list of models, as OpenAI and as servers with more details send it.
-// list reads the answer to a request for the list of models.
+// list reads the answer to a request for the list of models, as OpenAI sends it and as servers with more details do.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {

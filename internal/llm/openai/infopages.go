@@ -7,6 +7,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads pages on which local servers say more about their models than in the list of models; see [wire.InfoPage].
+
 // lmStudio reads LM Studio's own list of models (its REST API v0, https://lmstudio.ai/docs/app/api/endpoints/rest). Models
 // that only embed are left out.
 func lmStudio(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {

@@ -144,6 +144,7 @@ func (d *decoder) item(e event) error {
 	return nil
 }
 
+// end takes the usage and the finish reason from the last event, and ends the answer.
 func (d *decoder) end(e event) error {
 	d.answer.Start(e.Response.Model, e.Response.ID)
 	if u := e.Response.Usage; u != nil {

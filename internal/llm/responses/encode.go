@@ -1,5 +1,5 @@
-// Package responses implements the Responses API of OpenAI. The provider stores nothing: reasoning travels encrypted in
-// the conversation.
+// Package responses implements the Responses API of OpenAI as a [wire.Codec]. The provider stores nothing: reasoning
+// travels encrypted in the conversation.
 package responses
 
 import (
@@ -122,6 +122,7 @@ func add(items []any, m llm.Message) ([]any, error) {
 	return items, nil
 }
 
+// parts encodes texts and files. Parts of other kinds are left out.
 func parts(list []llm.Part) ([]object, error) {
 	out := []object{}
 	for _, p := range list {

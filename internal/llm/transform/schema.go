@@ -98,6 +98,7 @@ func objectAtTop(s map[string]any) map[string]any {
 	return s
 }
 
+// lowering is the conversion of one schema, without its references, to a dialect.
 type lowering struct {
 	root       map[string]any
 	dialect    schemaDialect
@@ -144,6 +145,8 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 	return out
 }
 
+// lowerSubschema is lower for a value inside a schema. What is not a schema, or exceeds a limit, becomes one that accepts
+// any value.
 func (l *lowering) lowerSubschema(v any, depth int) any {
 	s, ok := v.(map[string]any)
 	if l.subschemas++; !ok || depth > 40 || l.subschemas > maxSubschemas {

@@ -26,7 +26,7 @@ const (
 type Options struct {
 	Provider string // name in the settings; parts with opaque data name it
 	Kind     string // of the API
-	BaseURL  string // tells compatible servers apart by their hosts
+	BaseURL  string // its host tells compatible servers apart
 	Model    models.Model
 	ID       string // name of the model in requests
 	// Extra are fields of the body from the settings; they override all others.
@@ -49,7 +49,7 @@ type Stats struct {
 	Entries, Limit int
 	Hits           uint64
 	Built          uint64 // chains, each for a request that found none
-	Evicted        uint64 // chains that expired or were the oldest, as far as anybody noticed
+	Evicted        uint64 // chains that were removed to make room: expired ones, or the oldest
 }
 
 type cachedChain struct {
@@ -165,7 +165,8 @@ func compile(o Options) *chain {
 	return ch
 }
 
-// style returns how requests to a model look. Compatible servers are told apart by their hosts.
+// style returns how requests to a model look, and how much of JSON Schema its provider accepts. Compatible servers are told
+// apart by their hosts.
 func style(o Options) (wire.Style, schemaDialect) {
 	s := wire.Style{SystemRole: "system", MaxOutputField: "max_tokens", Sampling: true}
 	u, _ := url.Parse(o.BaseURL)
@@ -237,7 +238,8 @@ func style(o Options) (wire.Style, schemaDialect) {
 	return s, inlineRefs
 }
 
-// adaptsThinking reports whether a model of Anthropic's decides itself how much it thinks.
+// adaptsThinking reports whether a model of Anthropic decides itself how much it thinks. All models do that are newer than
+// those listed here.
 func adaptsThinking(name string) bool {
 	for _, old := range []string{"claude-2", "claude-3", "-4-0", "-4-1", "-4-5", "-4-2025", "haiku-4"} {
 		if strings.Contains(name, old) {

@@ -28,7 +28,7 @@ const (
 	headerWait      = 60 * time.Second
 	localHeaderWait = 300 * time.Second // the server may have to load the model first
 	idleWait        = 120 * time.Second
-	drainWait       = 50 * time.Millisecond
+	drainWait       = 50 * time.Millisecond // see drain
 )
 
 // How many bytes are read of an error response, and of a list of models.

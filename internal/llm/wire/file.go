@@ -7,6 +7,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file tells the kinds of attached files apart, and has errors that all codecs share.
+
 // The kinds of file that models accept.
 const (
 	FileImage = "image"
@@ -34,7 +36,7 @@ func FileAsText(f *llm.File) string {
 	return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, strings.ToValidUTF8(string(f.Data), "\ufffd"))
 }
 
-// UnsupportedFileError returns the error for a file of a type that no model accepts.
+// UnsupportedFileError returns the error for a file of a type that the API, or every model, refuses.
 func UnsupportedFileError(f *llm.File) error {
 	return &llm.Error{
 		Class: llm.ClassCaller, Message: fmt.Sprintf("the model takes no file of type %q (%s)", f.MIME, f.Name),

@@ -11,7 +11,7 @@ import (
 	"collie/internal/store"
 )
 
-// Schema is the tables of this package.
+// Schema defines the tables of this package.
 var Schema = store.Schema{Name: "keys", Migrations: []string{`
 CREATE TABLE key_state (
 	person TEXT NOT NULL DEFAULT '', provider TEXT NOT NULL, label TEXT NOT NULL, mark TEXT NOT NULL, state TEXT NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE key_binding (
 	PRIMARY KEY (person, provider, session)) STRICT, WITHOUT ROWID;
 `}}
 
-// bindingRetention is how long unused bindings are stored. It is longer than the time that a binding is valid.
+// bindingRetention is how long unused bindings are stored. It is longer than a binding is valid.
 const bindingRetention = 24 * time.Hour
 
 type keys struct{ store *store.Store }
