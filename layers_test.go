@@ -142,6 +142,7 @@ const commandGround = "pipeline/gate/grant/admin pipeline/firewall/admin pipelin
 // program.
 const everywhere = "sorting lazyregexp"
 
+// TestLayers finds imports that layers forbids, and imports and names that fences forbids.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	for _, breach := range breaches(t, os.DirFS(".")) {
@@ -259,7 +260,7 @@ func foreign(tree fs.FS, dir string) bool {
 	return dir != "." && (err == nil || name == "testdata" || name == "node_modules" || strings.ContainsAny(name[:1], "._"))
 }
 
-// allowedBy returns the row for a folder: its own, a "x/*" row, or the row of a folder above.
+// allowedBy returns what a folder may import: its own row of layers, a "x/*" row, or a "x/..." row.
 func allowedBy(folder string) (allowed string, ok bool) {
 	rows := []string{folder, path.Dir(folder) + "/*"}
 	for up := folder; up != "."; up = path.Dir(up) {

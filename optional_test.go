@@ -38,7 +38,7 @@ func TestOptionalInterfaces(t *testing.T) {
 	}
 }
 
-// ownFile is a file below internal, no test. What info does not know is of packages of others.
+// ownFile is a type-checked file below internal that is not a test. info knows nothing of packages outside this module.
 type ownFile struct {
 	fset   *token.FileSet
 	syntax *ast.File
@@ -67,6 +67,7 @@ var checkedOnce = sync.OnceValues(func() ([]ownFile, error) {
 	return o.files, err
 })
 
+// ownImporter type-checks the packages of this module. It takes all others for empty packages.
 type ownImporter struct {
 	fset     *token.FileSet
 	packages map[string]*types.Package
@@ -134,6 +135,8 @@ func (c *asserted) look(f ownFile) {
 	})
 }
 
+// note records the assertion of value to the type to, if value has an interface type of package tool and to is an
+// interface.
 func (c *asserted) note(f ownFile, value, to ast.Expr) {
 	from, ok := types.Unalias(f.info.TypeOf(value)).(*types.Named)
 	if !ok || from.Obj().Pkg() == nil || from.Obj().Pkg().Path() != "collie/internal/tool" || !types.IsInterface(from) {

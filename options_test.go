@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// setByTests are the options that tests alone set, by why. All others are set by somebody who needs the difference; one
-// that nobody sets is a constant, and is written as one.
+// setByTests are the options that only tests set, with the reason. Every other option must be set somewhere in the product,
+// because an option that nobody sets should be a constant.
 var setByTests = map[string]string{
 	"internal/config.WatchOptions.PollOnly":              "a system without notices of changes",
 	"internal/source/upstream/pins.Options.PollOnly":     "a system without notices of changes",
@@ -34,7 +34,8 @@ var setByTests = map[string]string{
 	"internal/vault/workspace.Options.Readers":           "one connection, so that a lost one shows",
 }
 
-// TestOptionsAreSet finds the fields of exported structs named …Options that the product sets nowhere.
+// TestOptionsAreSet finds the fields of exported structs named …Options that the product sets nowhere, and checks
+// setByTests.
 func TestOptionsAreSet(t *testing.T) {
 	t.Parallel()
 	set, fields := map[types.Object]bool{}, map[types.Object]string{}

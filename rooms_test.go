@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// maxFiles is the maximum number of files of a package, without its tests. Where one has more, a part of it is a
-	// package of its own, below it.
+	// maxFiles is the maximum number of files of a package, without its tests. A part of a larger package has to become a
+	// package below it.
 	maxFiles = 40
-	// maxAppLines is the maximum number of lines of package app, neither blank nor comment: it joins parts and reloads
-	// settings. What people manage belongs into an admin package beside what it manages.
+	// maxAppLines is the maximum number of lines of package app, without blank lines and comments. The package should only
+	// join parts and reload settings; what people manage belongs into an admin package beside what it manages.
 	maxAppLines = 2000
-	// maxServerFields is the maximum number of fields of upstream.Server, embedded structs of its package included as
-	// one each. What has a lock or a life of its own is a type of its own.
+	// maxServerFields is the maximum number of fields of upstream.Server, in which an embedded struct counts as one. What has
+	// a lock or a life of its own should be a type of its own.
 	maxServerFields = 20
 )
 
+// TestPackagesAreSmall finds packages with more than maxFiles files.
 func TestPackagesAreSmall(t *testing.T) {
 	t.Parallel()
 	files := map[string]int{}
@@ -48,6 +49,7 @@ func TestPackagesAreSmall(t *testing.T) {
 	}
 }
 
+// TestAppOnlyJoins fails if package app has more than maxAppLines lines of code.
 func TestAppOnlyJoins(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("internal/app/*.go")
@@ -65,7 +67,7 @@ func TestAppOnlyJoins(t *testing.T) {
 	}
 }
 
-// codeLines counts the lines of a file on which a token stands.
+// codeLines counts the lines of a file with code: those that are neither blank nor only a comment.
 func codeLines(t *testing.T, file string) int {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -92,6 +94,7 @@ func codeLines(t *testing.T, file string) int {
 	}
 }
 
+// TestServerIsSmall fails if upstream.Server has more than maxServerFields fields.
 func TestServerIsSmall(t *testing.T) {
 	t.Parallel()
 	parsed, err := parser.ParseFile(token.NewFileSet(), "internal/source/upstream/server.go", nil, parser.SkipObjectResolution)

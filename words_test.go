@@ -14,19 +14,19 @@ import (
 	"testing/fstest"
 )
 
-// unwanted is something that no text of ours says. Texts are all files that people read: code with
+// unwanted is a way of writing that our texts must not contain. Texts are all files that people read: code with
 // its comments and messages, documents, scripts, data of tests.
 type unwanted struct {
 	name    string         // what it is called in a finding
-	near    []string       // texts of which one stands within 60 bytes of all that is wrong
-	pattern *regexp.Regexp // its first group is what is wrong
+	near    []string       // one of these texts stands within 60 bytes of every match
+	pattern *regexp.Regexp // its first group is what is reported
 	instead string         // what to write
-	fine    *regexp.Regexp // what is wrong by the pattern and right all the same; nil for nothing
-	after   *regexp.Regexp // nothing is wrong where this ends right before the group; nil for nothing
-	only    string         // how the names of files end that are looked at; "" for all
+	fine    *regexp.Regexp // matches that are allowed; nil for none
+	after   *regexp.Regexp // a match is allowed if this one ends right before it; nil for none
+	only    string         // suffix of the names of files to search; "" for all
 }
 
-// gap stands between two words of a text, which may go on in the next line of a comment.
+// gap matches what is between two words of a text: a space, or a line break inside a comment.
 const gap = `(?: |\n[ \t]*(?://|#|>)?[ \t]*)`
 
 var unwanteds = []unwanted{
@@ -90,13 +90,13 @@ var unwanteds = []unwanted{
 	},
 }
 
-// ourCode are the folders of the product, without source/find and pipeline/promptguard, whose texts are those of people.
+// ourCode are the folders of the product, in the patterns of layers. It leaves out source/find and pipeline/promptguard,
+// which quote what people write.
 const ourCode = "cmd/... agent/... app/... arguments chat/... config event face/... llm/... mcp/... pipeline pipeline/analytics pipeline/audit/... pipeline/firewall/... " +
 	"pipeline/gate/... pipeline/guardian pipeline/lifecycle pipeline/limit pipeline/metrics pipeline/refresh pipeline/soften pipeline/switches pipeline/validate process rawjson secret/... siyuanapi source/siyuan/... source/upstream/... sqlguard store tool/... vault/..."
 
-// dialect are words that mean something to those alone who were here before, with the words of
-// docs/architecture.md to write in their place, and the folders that are free of them, in the patterns
-// of layers. A word that leaves the last folder which has it gets "..." there.
+// dialect are private words that outsiders do not understand, with the words of docs/architecture.md to write
+// instead, and the folders that must not use them, in the patterns of layers. "..." means all folders.
 var dialect = []struct{ word, instead, free string }{
 	{"bury", `"forget", "remove"`, "..."},
 	{"discreet", `"hidden"`, "..."},
@@ -118,13 +118,14 @@ var dialect = []struct{ word, instead, free string }{
 	{"visitor", `"client"`, ourCode},
 }
 
-// unread are files and folders whose words are not ours: what a SiYuan kernel said, what others wrote, what was
-// decided or told to users before, and this file.
+// unread are files and folders that are not searched, because others wrote them or they quote others: answers of a SiYuan
+// kernel, third-party code, lists of changes, and this file.
 var unread = []string{
 	"third_party", "node_modules", ".git", "bin", "words_test.go", "CHANGELOG.md", "go.sum", "package-lock.json",
 	"*.jsonl", "*.sum", "LICENSE*", "licenses.txt", "*.sy", "diagram.js",
 }
 
+// TestWords finds unwanted texts and private words in the files of the repository.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, slip := range slips(t, os.DirFS(".")) {
@@ -183,8 +184,8 @@ func slips(t *testing.T, tree fs.FS) (found []string) {
 	return found
 }
 
-// find calls report for all that u finds in text. Patterns are slow where a file is all they are given, so they
-// look around the places that near names, a line or two.
+// find calls report for each match of u in text. Because patterns are slow on whole files, they are tried only around the
+// texts of near.
 func (u *unwanted) find(text []byte, report func(start, end int)) {
 	const around = 60
 	told := -1
@@ -225,7 +226,8 @@ func occurrences(text []byte, word string) iter.Seq[int] {
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// TestSlipsAreFound plants one of each, and what looks alike and is right.
+// TestSlipsAreFound plants examples of unwanted texts, and similar ones that are allowed. Without it, a search that finds
+// nothing would pass [TestWords] for ever.
 func TestSlipsAreFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 var version = "dev"
 
 func main() {
-	if process.IsReaper(os.Args) { // it lives as long as the gateway does, and needs nothing of all else
+	if process.IsReaper(os.Args) { // the reaper lives as long as its gateway and loads nothing else, to stay small
 		os.Exit(process.ReaperMain(os.Stdin))
 	}
 	os.Exit(cli.Main(version, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -113,7 +113,8 @@ func (a *App) settings() *config.Config {
 	return a.cfg
 }
 
-// reviewer returns what the guardian asks. Turns still end while the host is being closed, so it does not wait for that.
+// reviewer returns the model that the guardian asks. If the host is open, it does not take host.mu: while the host is being
+// closed, close holds the lock and waits for turns whose calls are still reviewed.
 func (a *App) reviewer(ctx context.Context, model string) (guardian.Reviewer, error) {
 	h := a.host.now.Load()
 	if h == nil {
@@ -160,7 +161,7 @@ func (h *lazyHost) apply(cfg *config.Config) error {
 	return h.opened.Models.use(cfg)
 }
 
-// close waits for turns to end, then closes the host.
+// close waits for running turns, at most shutdownGrace, and then closes the host.
 func (h *lazyHost) close(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -42,10 +42,11 @@ func (a *App) Metrics() *metrics.Metrics {
 	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.cacheFigures, Models: a.modelFigures})
 }
 
-// limited is, in metrics, the state of a key that rests for some models alone.
+// limited is the state, in metrics, of a key that is active but rests for some models.
 const limited keypool.State = "limited"
 
-// modelFigures has nothing before the agent host is used.
+// modelFigures returns figures about requests to models and the states of keys, for /metrics. Before the agent host is
+// used, there are none.
 func (a *App) modelFigures() (out metrics.ModelFigures) {
 	a.host.mu.Lock()
 	h := a.host.opened

@@ -172,7 +172,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.count(cfg, opts.Version, hide)
 	a.set.Start(opts.Servers)
 	if !opts.Brief {
-		a.following.Go(func() { a.catalog.Prepare("") }) // beside the rest of the start, for what most clients ask first
+		a.following.Go(func() { a.catalog.Prepare("") }) // in the background: most clients ask for this list first
 		opts.Logger = a.log
 		a.retention = audit.Retain(ctx, cfg.Audit.Dir, cfg.Audit.Keep, audit.PruneOptions{Alive: process.Alive, Log: auditOptions(cfg, opts)})
 		a.notices, a.questions = newNotifier(cfg, opts, a.hide), a.asked.Subscribe(feed.MaxQueuedCalls)
@@ -181,7 +181,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	return a, nil
 }
 
-// openServers creates the servers. It starts none. cacheKey is the result of openCacheInBackground.
+// openServers creates the servers without starting any. cacheKey is the result of openCacheInBackground.
 func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec, cacheKey func() []byte) error {
 	a.reapChildren(ctx, cfg, opts)
 	key := cacheKey()
@@ -338,10 +338,11 @@ func (a *App) Close(ctx context.Context) error {
 	return a.closeStores()
 }
 
-// watchedLimit is how long the reviews of calls that have run may take when everything ends.
+// watchedLimit is how long closing waits for reviews of the guardian that run beside calls.
 const watchedLimit = 3 * time.Second
 
-// closeGuardian ends the reviews beside calls, which need the models of the host and the audit.
+// closeGuardian ends the reviews that run beside calls. It comes first, because they need the models of the host and the
+// audit.
 func (a *App) closeGuardian(ctx context.Context) {
 	if a.guardian == nil { // a Learner has none
 		return

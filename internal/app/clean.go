@@ -13,6 +13,8 @@ import (
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
+// This file removes secrets from settings and other JSON before people see it.
+
 // Cleaner returns a function that removes secrets from JSON shown to people: those of the settings, those in
 // more, and text that looks like a secret.
 func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.RawMessage) json.RawMessage {

@@ -13,7 +13,9 @@ import (
 	"collie/internal/tool"
 )
 
-// grants returns what the gate looks in and writes to. Only calls of conversations get that far, so the store is open.
+// This file gives the gate and people access to the grants, which are in the database of the agent host.
+
+// grants returns the store of grants for the gate. It opens the agent host if that is not open yet.
 func (a *App) grants(ctx context.Context) (grant.Store, error) {
 	h := a.host.now.Load()
 	if h == nil {
@@ -39,8 +41,8 @@ func (a *App) Grants() grantadmin.Grants {
 	}}
 }
 
-// FileGrants returns access to the grants of the home that cfg belongs to, for commands that run without a gateway. They open the file for
-// each operation, and never create it.
+// FileGrants returns access to the grants of the home that cfg belongs to, for commands that run without a gateway. It
+// opens the database for each operation and never creates it.
 func FileGrants(cfg *config.Config, o Options) grantadmin.Grants {
 	return grantadmin.Grants{
 		Use: func(ctx context.Context, op string, do func(grant.Store) error) error {

@@ -9,7 +9,10 @@ import (
 	"collie/internal/tool"
 )
 
-// guardianSettings returns the settings of the guardian, which counts for MCP clients where the firewall does.
+// This file joins the guardian, which has a second model review calls and texts, to the settings.
+
+// guardianSettings returns the settings of the guardian. As with the firewall, guard.clients says whether its verdicts
+// count for MCP clients.
 func guardianSettings(cfg *config.Config) guardian.Settings {
 	g := &cfg.Guard
 	return guardian.Settings{
@@ -17,7 +20,8 @@ func guardianSettings(cfg *config.Config) guardian.Settings {
 	}
 }
 
-// readText has the second model for texts judge one in which rules found something.
+// readText asks the second model for texts about a text in which rules found something. Without such a model, or with an
+// answer that is neither clean nor malicious, the text is suspicious.
 func (a *App) readText(ctx context.Context, text string, found []string) (promptguard.Verdict, error) {
 	if !a.guardian.Reads() {
 		return promptguard.Suspicious, nil

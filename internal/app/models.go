@@ -33,7 +33,7 @@ type Models struct {
 	Keys *keypool.Pool
 
 	env    config.Env
-	store  *store.Store // closed with Models; nil if somebody else owns it
+	store  *store.Store // closed with Models; nil if there is none or the agent host owns it
 	secret atomic.Pointer[func(ctx context.Context, written string) (string, error)]
 }
 
@@ -93,8 +93,8 @@ func (m *Models) use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
-// OpenModelsWithoutGateway is like openModels for a command that runs without a gateway. It uses the database of the home if there is
-// one.
+// OpenModelsWithoutGateway opens the models for a command that runs without a gateway. It uses the database of the home if
+// there is one. It sends no request. The caller closes the Models.
 func OpenModelsWithoutGateway(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
 		return openModels(ctx, cfg, opts, nil, nil)
@@ -195,7 +195,7 @@ func (a *App) changed(reread func(context.Context) error, person string) func(ct
 	}
 }
 
-// Editor returns what changes which servers there are. Its arguments are those of Providers.
+// Editor returns the editor of the server entries in the settings. Its arguments are those of Providers.
 func (a *App) Editor(file func(*config.Config) string, reread func(context.Context) error, person string) *serveradmin.Editor {
 	return serveradmin.NewEditor(serveradmin.EditorOptions{
 		Config: a.config, File: file, Env: a.env, Changed: a.changed(reread, person), Redact: Redacted, Restart: a.Servers.Restart,

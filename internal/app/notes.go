@@ -12,7 +12,7 @@ import (
 
 // This file has what the rest of the program may ask of the tools for notes: whether they are offered, and why not.
 
-// Vault returns the file of the built-in vault if the notes are there; empty if they are in a SiYuan or there
+// Vault returns the path of the built-in vault's file if the notes are in it. It returns "" if they are in SiYuan or there
 // are none.
 func (n *Notes) Vault() string {
 	n.mu.Lock()

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file joins notifications, which tell a person elsewhere that a call waits for an answer, to the settings.
+
 // newNotifier returns a notifier with the settings of cfg. The caller closes it.
 func newNotifier(cfg *config.Config, opts Options, hide func(secrets []string)) *notify.Notifier {
 	n := notify.New(notify.Options{Env: opts.Env.List(), Logger: opts.Logger, Check: config.CheckNotifyURL})

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes and prunes audit records for commands that have no [App], and opens the calls that wait for a person.
+
 // RecordExport records an export of the audit. detail describes it as JSON.
 func RecordExport(ctx context.Context, cfg *config.Config, o Options, detail json.RawMessage) error {
 	opts := auditOptions(cfg, o)
@@ -37,6 +39,7 @@ func RecordChange(ctx context.Context, cfg *config.Config, o Options, rec tool.R
 	return errors.Join(log.Change(ctx, rec), log.Close())
 }
 
+// auditOptions returns the options of an audit log with the settings and secrets of cfg.
 func auditOptions(cfg *config.Config, o Options) audit.Options {
 	specs, _ := serveradmin.Specs(cfg, o.Env)
 	return audit.Options{

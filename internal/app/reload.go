@@ -10,8 +10,8 @@ import (
 )
 
 // Reload applies cfg to the running App. New servers start; servers that are gone or whose identity has
-// changed stop; all others are not disturbed. Profiles are replaced. Settings that only a restart can change
-// are named in the log.
+// changed stop; all others are not disturbed. Profiles are replaced, as are the settings of firewall, guardian,
+// notifications, notes and models. Others, such as those of the audit and the log, keep their values until a restart.
 func (a *App) Reload(cfg *config.Config) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -19,8 +19,8 @@ func (a *App) Reload(cfg *config.Config) {
 	a.log.Info("settings read again", "servers", len(cfg.Servers))
 }
 
-// reread applies the current settings again, because the values behind their references may have changed: a
-// new secret or a changed file of variables makes a different server of an entry.
+// reread applies the current settings again, because the values behind their references may have changed. With a new
+// secret, or a changed file of variables, the same entry can mean a different server.
 func (a *App) reread() {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()

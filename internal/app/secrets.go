@@ -8,6 +8,8 @@ import (
 	"collie/internal/source/upstream"
 )
 
+// This file collects the secrets that must not appear in what the program writes.
+
 // secrets returns the secrets that are known from settings and environment: those of server entries and keys of
 // providers. Others become known when they are read.
 func secrets(cfg *config.Config, env config.Env, specs []upstream.Spec) []string {

@@ -89,8 +89,8 @@ type Notes struct {
 	raw    string       // the settings that source was made from
 	vault  *vault.Vault // the built-in notes; nil until they are used instead of a kernel
 	purse  *mascot.Purse
-	safety *safety.Coordinator // belongs to source; nil if that is nil
-	client *kernel.Client      // likewise
+	safety *safety.Coordinator // belongs to source; nil if source is nil
+	client *kernel.Client      // belongs to source; nil if source is nil
 	// warnings are sentences for people about how the kernel was chosen.
 	warnings []string
 	err      error // why there is no source although notes are configured
@@ -312,7 +312,8 @@ func wrongSettingError(field, message string) error {
 	}
 }
 
-// workspaceKey returns the name of the folder that holds a kernel's files in our state.
+// workspaceKey returns the name of the folder in our state that holds the files about a kernel. url is its address, or for
+// the vault what vaultKey returns.
 func workspaceKey(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:6])

@@ -17,12 +17,14 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file opens, checks and backs up the database of the agent host: conversations, state of keys, reviews, grants.
+
 // schemas returns the database schemas of all parts that store data in the file.
 func schemas() []store.Schema {
 	return []store.Schema{chat.Schema(), keydb.Schema, guardian.Schema, grantdb.Schema}
 }
 
-// StoreFile returns the database file for conversations, usage and the state of keys, and whether it exists.
+// StoreFile returns the path of the database, and whether the file exists.
 func StoreFile(cfg *config.Config) (path string, exists bool) {
 	path = filepath.Join(cfg.Paths.Data, store.FileName)
 	_, err := os.Stat(path)

@@ -9,8 +9,11 @@ import (
 	"collie/internal/tool"
 )
 
-// Switch returns a function that switches a tool, or one of its actions, on or off: a tool of a server in the settings, one of ours
-// in the tool config of the notes. What it does is in effect when it returns. Its reread and person are those of Providers.
+// This file has changes of single tools that people make: on or off, and under which name and description clients see them.
+
+// Switch returns a function that switches a tool, or one of its actions, on or off: a tool of a server in the settings, a
+// tool for notes in the tool config of the workspace. The change is in effect when the function returns. For reread and
+// person see [App.Providers].
 func (a *App) Switch(editor *serveradmin.Editor, reread func(context.Context) error, person string) func(ctx context.Context, name, action string, on bool) error {
 	record := a.changed(reread, person)
 	return func(ctx context.Context, name, action string, on bool) error {
@@ -37,8 +40,8 @@ func (a *App) Switch(editor *serveradmin.Editor, reread func(context.Context) er
 	}
 }
 
-// Describe returns a function that sets the alias and the description under which clients see a tool of a server; empty ones show
-// the server's own. What it does is in effect when it returns.
+// Describe returns a function that sets the alias and the description under which clients see a tool of a server. An empty
+// one shows the server's own. The change is in effect when the function returns.
 func (a *App) Describe(editor *serveradmin.Editor) func(ctx context.Context, name, action, alias, description string) error {
 	return func(ctx context.Context, name, action, alias, description string) error {
 		all := a.Tools("")

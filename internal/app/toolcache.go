@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file opens the tool cache and the pins, and has the cache's figures for /metrics.
+
 // cacheFigures returns the counters of the cache. Expired entries count as misses.
 func (a *App) cacheFigures() metrics.CacheFigures {
 	st := a.cache.Stats()
@@ -28,11 +30,11 @@ func (a *App) cacheFigures() metrics.CacheFigures {
 	return f
 }
 
-// openCacheInBackground runs openCache beside the caller, since unpacking the file is a good part of a start. key waits for it and
-// returns its result; it must be called before a.cache and a.pins are used.
+// openCacheInBackground runs openCache in a goroutine, because unpacking the file takes a good part of a start. key waits
+// for openCache and returns its result; it must be called before a.cache and a.pins are used.
 func (a *App) openCacheInBackground(ctx context.Context, cfg *config.Config, opts Options) (key func() []byte) {
 	opened := make(chan []byte, 1)
-	go func() { opened <- a.openCache(ctx, cfg, opts) }() // it has a limit
+	go func() { opened <- a.openCache(ctx, cfg, opts) }() // ends with openCache
 	return sync.OnceValue(func() []byte { return <-opened })
 }
 

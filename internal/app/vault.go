@@ -39,7 +39,7 @@ const vaultLevel = access.Write
 // place is where notes are kept: in a kernel, or in the vault, which acts as a kernel in this process.
 type place struct {
 	client *kernel.Client
-	key    string       // name of its folder in our state
+	key    string       // what workspaceKey makes the name of its folder in our state of
 	level  access.Level // of notebooks that no settings name
 }
 
@@ -58,7 +58,7 @@ func (n *Notes) place(cfg *config.Config) place {
 	return place{vaultClientOf(vaultTransport{n.vault, n.opts.Computes}, n.log), vaultKey(cfg), vaultLevel}
 }
 
-// vaultKey returns the name of the vault's folder in our state.
+// vaultKey returns the text that stands for the vault in workspaceKey, where a kernel has its address.
 func vaultKey(cfg *config.Config) string { return "vault:" + cfg.Vault.File }
 
 // vaultClient returns a kernel client that talks to a vault.
@@ -154,7 +154,8 @@ func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *vaul
 	})
 }
 
-// vaultKeeping makes it possible to undo what an import overwrites, as with a write of a tool.
+// vaultKeeping returns a function for [vaultadmin.Options]. It records documents before an import overwrites them, so that
+// the import can be undone like a write of a tool.
 func vaultKeeping(cfg *config.Config, env config.Env, log *slog.Logger) func(context.Context, *vault.Vault) (func(string) (func(error), error), func(), error) {
 	return func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error) {
 		set, err := readSiYuan(cfg)
@@ -171,6 +172,7 @@ func vaultKeeping(cfg *config.Config, env config.Env, log *slog.Logger) func(con
 	}
 }
 
+// vaultNotebooks returns the notebooks of a vault.
 func vaultNotebooks(ctx context.Context, v *vault.Vault) ([]vaultadmin.Notebook, error) {
 	k := vaultClient(v, nil)
 	defer k.Close()
@@ -182,6 +184,7 @@ func vaultNotebooks(ctx context.Context, v *vault.Vault) ([]vaultadmin.Notebook,
 	return out, err
 }
 
+// findVaultNotebook returns the notebook with that name or id.
 func findVaultNotebook(all []vaultadmin.Notebook, name string) (vaultadmin.Notebook, error) {
 	levels := make([]notesadmin.NotebookLevel, len(all))
 	for i, n := range all {

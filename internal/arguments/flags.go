@@ -36,6 +36,7 @@ type Error struct{ message string }
 // Error says what is wrong and what was expected.
 func (e *Error) Error() string { return e.message }
 
+// usage returns an [*Error] with a message in the user's language.
 func (f *Reader) usage(format string, a ...any) error { return &Error{f.sprintf(format, a...)} }
 
 func (f *Reader) sprintf(format string, a ...any) string {
@@ -253,6 +254,7 @@ func (f *Reader) object(parent string) json.RawMessage {
 	return out.Bytes()
 }
 
+// value returns the JSON value of a parameter: an array of all items if the parameter is an array.
 func (f *Reader) value(name string, g *givenValue) json.RawMessage {
 	if g.json != nil {
 		return g.json

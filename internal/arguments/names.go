@@ -5,6 +5,8 @@ import (
 	"unicode"
 )
 
+// This file converts between the spellings of a parameter's name.
+
 // Normalize removes what spellings of a name differ in: notebookID, notebook_id and notebook-id become equal.
 func Normalize(name string) string {
 	return strings.Map(func(r rune) rune {

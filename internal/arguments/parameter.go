@@ -61,6 +61,7 @@ func Parameters(schema json.RawMessage) []Parameter {
 	return out
 }
 
+// collectParameters appends the properties of a schema and of its branches to out. Of equal names the first is kept.
 func collectParameters(root, schema gjson.Result, depth int, out *[]Parameter) {
 	schema = resolveRef(root, schema)
 	if depth > maxRefs || !schema.IsObject() {
@@ -82,6 +83,7 @@ func collectParameters(root, schema gjson.Result, depth int, out *[]Parameter) {
 	}
 }
 
+// newParameter returns the parameter that a property's schema describes. root is the schema that references point into.
 func newParameter(root gjson.Result, name string, schema gjson.Result) Parameter {
 	p := Parameter{Name: name, Description: rawjson.Member(schema, "description").String(), Default: rawjson.Member(schema, "default")}
 	s := resolveRef(root, schema)

@@ -12,6 +12,8 @@ import (
 
 // This file converts the words of a command line to JSON values of the types that the schema wants.
 
+// setBool sets a boolean: --key is true, --no-key false, and with inline the value true or false counts, negated for
+// --no-key.
 func (f *Reader) setBool(s flagSpelling, name, value string, inline bool) error {
 	truth := !s.negate
 	if inline {
@@ -47,6 +49,7 @@ func (f *Reader) setJSON(p *Parameter, name, value string) error {
 	return nil
 }
 
+// set converts a word to the type of p and sets it. name is the flag as it was written, for messages.
 func (f *Reader) set(p *Parameter, name, value string) error {
 	switch {
 	case p.Is("array"):

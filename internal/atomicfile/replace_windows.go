@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// alwaysSync is true on systems where an unsynced file may be found empty after the rename.
 const alwaysSync = true
 
-// renameOver replaces path by temp. It tries ten times, because anyone who has path open at the moment, such as a
-// virus scanner, makes the replacement fail.
+// renameOver replaces path by temp. It retries up to ten times, 50 ms apart, because the replacement fails while anyone,
+// such as a virus scanner, has path open.
 func renameOver(temp, path string, _ bool) error {
 	for n := 0; ; n++ {
 		err := atomic.ReplaceFile(temp, path)

@@ -110,7 +110,7 @@ type ServerLogs struct {
 type Limits struct {
 	MaxFrame       int64         // one message, answer or event of a server; default 64 MiB
 	MaxDefinition  int64         // one tool definition; default 1 MiB
-	MaxDepth       int           // depth of a tool's input schema; default 64
+	MaxDepth       int           // accepted and shown, but nothing uses it; default 1,000
 	MaxSchemaDepth int           // depth of a tool's schema; default 64
 	MaxSessions    int           // client sessions; default 1,024
 	MaxInFlight    int           // calls in flight in one session; default 256

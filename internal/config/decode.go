@@ -57,6 +57,7 @@ type decoder struct {
 	nameFor  func(entry json.RawMessage) string // see [Options]
 }
 
+// report adds a finding about n, whose place in the text is offset.
 func (d *decoder) report(n node, offset int, rule string, s Severity, format string, args ...any) {
 	line, column := n.doc.Position(offset)
 	d.findings = append(d.findings, Finding{
@@ -65,6 +66,7 @@ func (d *decoder) report(n node, offset int, rule string, s Severity, format str
 	})
 }
 
+// fail adds an error at the value n.
 func (d *decoder) fail(n node, rule, format string, args ...any) {
 	d.report(n, n.value.StartOffset, rule, SeverityError, format, args...)
 }
@@ -74,6 +76,7 @@ func (d *decoder) wrongType(n node, want string) {
 	d.fail(n, "type", "expected %s, got %s", want, kindName(n.value.Value.Kind()))
 }
 
+// kindName returns the JSON type of a value, for messages.
 func kindName(k hujson.Kind) string {
 	switch k {
 	case 'n':
@@ -145,6 +148,7 @@ func suggestion(name string, n node, fs fields) string {
 	return didYouMean(name, fs)
 }
 
+// didYouMean returns the end of a message that names the field most like name, or "".
 func didYouMean(name string, fs fields) string {
 	if known, ok := tool.Nearest(name, slices.Sorted(maps.Keys(fs))); ok {
 		return fmt.Sprintf("; did you mean %q?", known)
@@ -164,6 +168,7 @@ func text(n node) (string, bool) {
 	return n.value.Value.(hujson.Literal).String(), true
 }
 
+// stringField returns a field whose value is any string. example is for messages.
 func stringField(p *string, example string) field {
 	return field{func(d *decoder, n node) {
 		s, ok := text(n)
@@ -241,6 +246,7 @@ func countField(p *int) field {
 	}, func() any { return *p }}
 }
 
+// sizeField returns a field whose value is a number of bytes, as package units reads it, but not 0.
 func sizeField(p *int64) field {
 	return field{func(d *decoder, n node) {
 		s, ok := text(n)
@@ -263,6 +269,7 @@ func sizeField(p *int64) field {
 	}, func() any { return units.SizeText(*p) }}
 }
 
+// durationField returns a field whose value is a length of time with a unit, as package units reads it.
 func durationField(p *time.Duration) field {
 	return field{func(d *decoder, n node) {
 		s, ok := text(n)
@@ -334,6 +341,7 @@ func shownURL(s string) string {
 	return strings.ReplaceAll(u.String(), "%2A", "*")
 }
 
+// listField returns a field whose value is a list of strings. example is for messages.
 func listField(p *[]string, example string) field {
 	want := fmt.Sprintf("a list of strings such as [%q]", example)
 	return field{func(d *decoder, n node) {

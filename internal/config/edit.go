@@ -20,7 +20,7 @@ import (
 // This file changes settings files as text, so that comments and order stay.
 
 // edit replaces the text of a settings file with what change returns for it; text is nil if there is no file.
-// Only commands that people run call it, and nothing else writes settings files.
+// It runs only for what a person asks, by a command or in the pages. Nothing else writes settings files.
 //
 // A new text with errors that the old one does not have is refused with an [*Error]. The old text is kept as
 // file.bak. The mode stays, and a symbolic link is followed; a new file has mode 0600. Nothing is written if
@@ -65,6 +65,7 @@ func resolveLinks(file string) (string, error) {
 	return target, err
 }
 
+// rewrite replaces an existing file by text, with the same mode, and writes the old text to file.bak.
 func rewrite(file string, old, text []byte) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -171,7 +172,7 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 
 // SetMember sets the member at path in any JSON text with comments, such as another program's file, and
 // returns the new text. Everything else in it stays. Missing objects along the path are created. If the
-// member already has an equal value, text is returned unchanged. [Setting] uses it.
+// member already has an equal value, text is returned unchanged.
 func SetMember(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return jsonc.Set(text, path, value)
 }

@@ -15,15 +15,16 @@ import (
 )
 
 // JSON returns the effective settings, defaults included, as canonical JSON (RFC 8785, except that integers
-// keep all their digits). Server entries are as written. Servers of an untrusted project are left out.
-// Passwords in cache.shared and telemetry.endpoint read "***".
+// keep all their digits). Server entries and the section siyuan are as written. Servers of an untrusted project
+// are left out. Passwords in URLs, keys of providers and values of their headers read "***", unless they are
+// references such as ${secret:NAME}.
 func (c *Config) JSON() json.RawMessage {
 	return canonical(c.fields().values())
 }
 
 // Digest identifies the effective settings, so that two processes can compare theirs. It is the hexadecimal
-// SHA-256 of [Config.JSON] and of the folders against which relative paths in server entries are resolved.
-// The environment is not included.
+// SHA-256 of the settings that [Config.JSON] returns, of the values that it hides, of the inputs, and of the folders
+// against which relative paths in server entries are resolved. The environment is not included.
 func (c *Config) Digest() string {
 	dirs := make(map[string]string, len(c.Servers))
 	for _, s := range c.Servers {

@@ -35,6 +35,7 @@ func (c *Config) readInputs(d *decoder, n node) {
 	}
 }
 
+// readInput reads one declaration. ok is false if it has no id.
 func readInput(d *decoder, n node) (in Input, ok bool) {
 	none := field{func(*decoder, node) {}, func() any { return nil }}
 	before := len(d.findings)

@@ -188,6 +188,8 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 	return nil
 }
 
+// readRoot reads the value of a whole file. Besides an object of sections, that may be a bare list of servers, or a single
+// server entry if a name can be proposed for it.
 func (c *Config) readRoot(d *decoder, root node) {
 	known := c.fields()
 	if c.Project != nil {

@@ -23,7 +23,7 @@ type Provider struct {
 	BaseURL string // empty means the address of the company behind the kind
 	// Headers go out with every request; values may be ${NAME} and ${secret:NAME}.
 	Headers map[string]string
-	// Keys share the requests; none for a provider that wants none.
+	// Keys share the requests; empty for a provider that needs no key.
 	Keys []ProviderKey
 }
 
@@ -44,7 +44,7 @@ type Model struct {
 	InputPrice, CachedInputPrice, OutputPrice *float64 // US dollars for a million tokens
 }
 
-// Agent is how conversations are answered that say nothing else.
+// Agent holds the defaults for conversations. A conversation may override each of them.
 type Agent struct {
 	Engine         string   // auto (default), chat, react or direct
 	Provider       string   // empty (default): the only one, or the one that Model names
@@ -194,6 +194,7 @@ func (p *Provider) fields() fields {
 	}
 }
 
+// readProviders reads the providers. One with the name of a provider in an earlier file replaces that.
 func (c *Config) readProviders(d *decoder, n node) {
 	if n.value.Value.Kind() != '{' {
 		d.wrongType(n, "an object of providers by name")
@@ -228,7 +229,8 @@ func plainName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\r\n/")
 }
 
-// headersField returns a field whose value is an object of request headers. Their values are not shown, unless they are references to secrets.
+// headersField returns a field whose value is an object of request headers. Their values are not shown, unless they are
+// references to secrets.
 func headersField(p *map[string]string) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
@@ -268,6 +270,7 @@ func ShownSecret(written string) string {
 	return "***"
 }
 
+// readKeys reads the keys of a provider. Keys with errors are left out.
 func (p *Provider) readKeys(d *decoder, n node) {
 	a, ok := n.value.Value.(*hujson.Array)
 	if !ok {
@@ -322,8 +325,8 @@ func (c *Config) providerValues() any {
 	return out
 }
 
-// SecretFile returns the absolute path in file:PATH, as the secret of a provider may be written, and whether written is that. A relative
-// path starts at the folder of the settings, ~/ at the home of the user.
+// SecretFile returns the absolute path in file:PATH, a form in which the secret of a provider may be written. isFile is
+// false if written has another form. A relative path starts at the folder of the settings, ~/ at the home of the user.
 func (c *Config) SecretFile(env Env, written string) (path string, isFile bool) {
 	path, isFile = strings.CutPrefix(written, "file:")
 	if rest, home := strings.CutPrefix(path, "~/"); home {

@@ -2,6 +2,8 @@ package config
 
 import "slices"
 
+// This file lists the names that servers of the user may not have, because tools of our own have them.
+
 // reservedNames are names that no server may have.
 var reservedNames = []string{"collie", "siyuan"}
 

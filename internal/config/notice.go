@@ -130,6 +130,7 @@ func (n *folderWatcher) every(poll time.Duration) time.Duration {
 	return poll
 }
 
+// newNotices returns a watcher that follows no folder yet. Without notices of the system, all is left to polling.
 func newNotices(w *WatchOptions) *folderWatcher {
 	n := &folderWatcher{folders: map[string]bool{}}
 	if w.PollOnly {
@@ -189,6 +190,7 @@ func (n *folderWatcher) errors() <-chan error {
 	return n.watcher.Errors
 }
 
+// close stops the notices of the system. Polling is not affected.
 func (n *folderWatcher) close() {
 	if n.watcher != nil {
 		_ = n.watcher.Close() // nothing is lost, so the error does not matter

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// This file finds the folders for settings, state and cache.
+// This file finds the folders for settings, state, cache and data.
 
 // FileName is the name of the settings file in the config folder.
 const FileName = "collie.json"
@@ -17,7 +17,7 @@ type Paths struct {
 	Config string // files that people edit
 	Cache  string // files that can be created again
 	State  string // locks, keys, audit, logs
-	Data   string // notes
+	Data   string // notes, conversations, counts of calls
 
 	// ConfigFile is the default settings file in the folder Config.
 	ConfigFile string

@@ -87,8 +87,8 @@ func publicURLField(p *string) field {
 	}, f.get}
 }
 
-// originsField returns a field whose value is a list of origins as browsers write them. They are written into a Content-Security-Policy, so characters
-// that would add to it are refused: blanks, semicolons, commas, quotes and stars.
+// originsField returns a field whose value is a list of origins as browsers write them. Because they are written into a
+// Content-Security-Policy, characters that could change it are refused: white space, semicolons, commas, quotes and stars.
 func originsField(p *[]string) field {
 	const example = "http://127.0.0.1:6806"
 	f := listField(p, example)
@@ -261,9 +261,9 @@ func webField(p *string, example string) field {
 	}, func() any { return shownURL(*p) }}
 }
 
-// sharedField returns a field whose value is the address of a NATS server, or of several separated by commas. Kinds of places that
-// earlier versions supported are ignored with a warning: a gateway starts without them, since it can learn
-// every list again.
+// sharedField returns a field whose value is the address of a NATS server, or of several separated by commas. Other
+// places, which earlier versions supported, are ignored with a warning: the gateway starts without them, because it can
+// learn every list again.
 func sharedField(p *string) field {
 	const example = "nats://nats.example.org:4222"
 	f := stringField(p, example)

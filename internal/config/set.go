@@ -34,7 +34,7 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 	}
 }
 
-// isOnPath reports whether one of names is on the path to a setting or inside its value.
+// isOnPath reports whether the value at pointer is the setting that names lead to, encloses it, or is inside it.
 func isOnPath(pointer string, names []string) bool {
 	segments := jsonc.Split(pointer)
 	n := min(len(segments), len(names))

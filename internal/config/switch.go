@@ -9,7 +9,8 @@ import (
 	"collie/internal/jsonc"
 )
 
-// A change is what [Config.Edit] does to a text.
+// This file has changes of server entries: on and off, another name, single members. A change is a function for
+// [Config.Edit] that takes the text of a file and returns the new text.
 
 // Switch returns the change that switches servers on or off. It changes only the member "disabled", or
 // "enabled" if the entry has that one, so that a comment beside it stays. A missing server is an error.
@@ -25,6 +26,7 @@ func Switch(on bool, names ...string) func(text []byte) ([]byte, error) {
 	}
 }
 
+// switchOne switches one server on or off.
 func switchOne(text []byte, name string, on bool) ([]byte, error) {
 	at, found, err := serverPlace(text, name)
 	if err != nil {
@@ -79,8 +81,8 @@ func Rename(from, to string) func(text []byte) ([]byte, error) {
 
 func noServer(name string) error { return fmt.Errorf("there is no server %q in this file", name) }
 
-// SetInServer returns the change that sets a member of a server's entry, or removes it if value is nil; path leads to it from
-// there. A missing server is an error.
+// SetInServer returns the change that sets a member of a server's entry, or removes it if value is nil. path leads from
+// the entry to the member. A missing server is an error.
 func SetInServer(name string, path []string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, name)

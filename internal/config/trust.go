@@ -75,6 +75,7 @@ func readTrust(paths Paths) (trustDecisions, error) {
 	return parseTrust(file, text)
 }
 
+// parseTrust parses the content of trust.json. file is for messages.
 func parseTrust(file string, text []byte) (trustDecisions, error) {
 	var d trustDecisions
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -136,6 +137,7 @@ func Revoke(ctx context.Context, paths Paths, file string) (found bool, err erro
 	return found, err
 }
 
+// updateTrust changes trust.json while holding its lock, and creates it if necessary.
 func updateTrust(ctx context.Context, paths Paths, change func(*trustDecisions)) error {
 	file := trustFile(paths)
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {

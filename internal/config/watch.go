@@ -59,7 +59,7 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 	r.run(ctx, &w)
 }
 
-// reader holds what was reported last.
+// reader reads the settings again for Watch, and remembers what it reported last.
 type reader struct {
 	opts   Options
 	extra  func(*Config) []string
@@ -127,6 +127,7 @@ func (r *reader) read() {
 	}
 }
 
+// load reads the settings. A settings file that has disappeared or become empty is an error.
 func (r *reader) load() (*Config, error) {
 	for _, file := range r.existed {
 		info, err := os.Stat(file)

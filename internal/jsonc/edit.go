@@ -119,6 +119,7 @@ func equal(a, b json.RawMessage) bool {
 	return x.Canonicalize(exact) == nil && y.Canonicalize(exact) == nil && bytes.Equal(x, y)
 }
 
+// replace replaces v by value in text, or returns text unchanged if both mean the same.
 func (d *Document) replace(text []byte, v *hujson.Value, value json.RawMessage) ([]byte, error) {
 	if equal(Standard(v), value) {
 		return bytes.Clone(text), nil

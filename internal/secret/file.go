@@ -162,6 +162,7 @@ func (b *fileBackend) seal(c content) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// makeKey creates the key that decrypts the file, and stores it.
 func (b *fileBackend) makeKey() (*age.X25519Identity, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -170,6 +171,7 @@ func (b *fileBackend) makeKey() (*age.X25519Identity, error) {
 	return id, atomicfile.Write(b.keyPath, []byte(id.String()+"\n"), 0o600)
 }
 
+// readKey reads the key. A key file that others can read is an error.
 func (b *fileBackend) readKey() (*age.X25519Identity, error) {
 	info, err := os.Stat(b.keyPath)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file keeps the index of secrets: where they are stored, and the names of those in the keyring.
+
 // index is the content of secrets.json. It holds no secrets.
 type index struct {
 	Version int      `json:"version"`

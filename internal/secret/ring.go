@@ -84,6 +84,7 @@ func (b *ringBackend) get(ctx context.Context, name string) (string, bool, error
 	return "", false, fmt.Errorf("secret %s is not whole in the keyring: set it again", name)
 }
 
+// join returns the value of a secret that is split. whole is false if a part is missing.
 func (b *ringBackend) join(ctx context.Context, parts []string) (value string, whole bool, err error) {
 	var text strings.Builder
 	for _, p := range parts {

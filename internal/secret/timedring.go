@@ -23,6 +23,7 @@ type timedRing struct {
 	turn  *ringTurn
 }
 
+// ringTurn lets one caller at a time access the keyring. Copies of a timedRing share it.
 type ringTurn struct {
 	token   chan struct{} // holds a token while nobody accesses the keyring
 	isStuck atomic.Bool   // a call timed out and has not returned yet

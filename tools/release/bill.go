@@ -60,7 +60,7 @@ func (r *release) bill(binary, platform string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// serial returns a UUID made of a sum, so that the same program has the same.
+// serial returns a UUID made of a checksum, so that the same program always gets the same UUID.
 func serial(sum []byte) string {
 	u := append([]byte{}, sum[:16]...)
 	u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
@@ -110,14 +110,14 @@ func (r *release) licences() ([]byte, error) {
 			some = true
 			fmt.Fprintf(&out, "\n%s\n%s %s: %s\n%s\n\n%s\n", strings.Repeat("=", 80), m.Path, m.Version, e.Name(), strings.Repeat("=", 80), bytes.TrimSpace(text))
 		}
-		if !some && !strings.HasPrefix(m.Dir, r.root) { // what is ours alone, in the place of a module, is under our licence
+		if !some && !strings.HasPrefix(m.Dir, r.root) { // a folder of this repository in the place of a module is under our licence
 			return nil, fmt.Errorf("%s has no licence in %s", m.Path, m.Dir)
 		}
 	}
 	return out.Bytes(), nil
 }
 
-// manifest returns the manifest for Scoop; empty where nothing was built for Windows.
+// manifest returns the manifest for the package manager Scoop. It is empty if nothing was built for Windows.
 func (r *release) manifest() (string, error) {
 	type arch struct {
 		URL  string `json:"url"`
@@ -140,6 +140,7 @@ func (r *release) manifest() (string, error) {
 	return string(text) + "\n", err
 }
 
+// address returns the URL of a file of the release, at a placeholder host if the URL is not known.
 func (r *release) address(name string) string {
 	if r.url == "" {
 		return "https://example.org/collie/" + name

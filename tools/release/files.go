@@ -9,12 +9,14 @@ import (
 //go:embed install.sh
 var installScript string
 
+// This file makes the files of a release for people who install: a script, a Homebrew formula, a recipe for a container.
+
 // installer returns the script that fetches an archive, checks its sum and installs the program.
 func (r *release) installer() (string, error) {
 	return strings.NewReplacer("@VERSION@", r.number, "@URL@", strings.TrimRight(r.url, "/")).Replace(installScript), nil
 }
 
-// formula returns the formula for Homebrew; empty where nothing was built for macOS or Linux.
+// formula returns the formula for Homebrew. It is empty if nothing was built for macOS or Linux.
 func (r *release) formula() (string, error) {
 	var b strings.Builder
 	b.WriteString("class Collie < Formula\n  desc \"All your MCP servers and your notes behind one endpoint\"\n")
@@ -58,7 +60,8 @@ end
 	return b.String(), nil
 }
 
-// container returns a recipe for an image with the program in it. Servers that need Node or Python want an image with those.
+// container returns a Containerfile for an image with the program. It is empty if nothing was built for Linux. MCP servers
+// that need Node or Python need an image of their own with those in it.
 func (r *release) container() (string, error) {
 	var sums []string
 	for _, goarch := range []string{"amd64", "arm64"} {

@@ -1,5 +1,6 @@
-// Command release writes what people install into a folder: an archive a platform, .deb and .rpm packages, a checksum and a bill of
-// materials for each, an installer, a formula for Homebrew and a manifest for Scoop. The same commit makes the same bytes.
+// Command release writes what people install into a folder: for each platform an archive and a bill of materials, for Linux
+// also .deb and .rpm packages, and for all together checksums, an installer, a Containerfile, a formula for Homebrew and a
+// manifest for Scoop. The same commit makes the same bytes.
 //
 //	go -C tools/release run . -root ../.. -version v1.2.3 -epoch 1700000000 -platforms linux/amd64 -- FLAGS OF go build
 package main
@@ -52,6 +53,7 @@ func main() {
 	}
 }
 
+// run writes a whole release for these platforms, each written as GOOS/GOARCH.
 func (r *release) run(platforms []string) (err error) {
 	if r.root, err = filepath.Abs(r.root); err != nil {
 		return err
@@ -99,8 +101,9 @@ func (r *release) run(platforms []string) (err error) {
 	return os.WriteFile(filepath.Join(r.out, "checksums.txt"), []byte(sums.String()), 0o644)
 }
 
-// number makes a version that dpkg and rpm sort: 1.2.3 of v1.2.3, 1.2.3+4.gabc of v1.2.3-4-gabc, 0.0.0+20260102030405.abc of a
-// commit of that time without a tag before it, since hashes alone say nothing of which is newer.
+// number converts a version of git describe to one that dpkg and rpm sort correctly: v1.2.3 becomes 1.2.3, and v1.2.3-4-gabc
+// becomes 1.2.3+4.gabc. A commit without a tag before it, such as abc, becomes 0.0.0+20260102030405.abc with the time at,
+// because hashes alone do not say which commit is newer.
 func number(version string, at time.Time) string {
 	n := strings.TrimPrefix(version, "v")
 	base, rest, more := strings.Cut(n, "-")
@@ -135,6 +138,7 @@ func (r *release) command(env []string, name string, args ...string) ([]byte, er
 	return out, nil
 }
 
+// build builds the program for a platform into the file to.
 func (r *release) build(goos, goarch, to string) error {
 	args := append([]string{"build", "-trimpath"}, r.flags...)
 	args = append(args, "-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", to, "./cmd/collie")
@@ -234,6 +238,7 @@ func (r *release) platform(goos, goarch string) error {
 	return r.packages(goarch, binary)
 }
 
+// tar writes a .tar.gz with files, a map from paths in the archive to paths on disk. Only program is executable.
 func (r *release) tar(name string, files map[string]string, program string) error {
 	var out bytes.Buffer
 	zw, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -266,6 +271,7 @@ func (r *release) tar(name string, files map[string]string, program string) erro
 	return r.write(name, out.Bytes())
 }
 
+// zip writes a .zip with files, a map from paths in the archive to paths on disk.
 func (r *release) zip(name string, files map[string]string) error {
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)

@@ -12,7 +12,8 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// unit is a service of the user's, which nobody enables but the user: systemctl --user enable --now collie.
+// unit is the systemd unit of a user service. The packages do not enable it; the user does: systemctl --user enable --now
+// collie.
 const unit = `[Unit]
 Description=Collie, all your MCP servers behind one endpoint
 StartLimitIntervalSec=120
@@ -61,7 +62,7 @@ func (r *release) packages(goarch, binary string) error {
 	}
 	for _, kind := range []string{"deb", "rpm"} {
 		contents := slices.Clip(contents)
-		zsh := "/usr/share/zsh/vendor-completions" // Debian's place, the other ones have site-functions
+		zsh := "/usr/share/zsh/vendor-completions" // on Debian; other systems have site-functions
 		if kind == "rpm" {
 			zsh = "/usr/share/zsh/site-functions"
 			// Because rpm removes only folders that a package names, those that a small system lacks are named.

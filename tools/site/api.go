@@ -13,7 +13,9 @@ import (
 
 const openapiFile, apiPage = "internal/face/web/openapi.json", "reference/api.html"
 
-// schema is what is used here of a JSON Schema.
+// This file makes the page about the API from openapi.json.
+
+// schema is a JSON Schema, with the keywords that the page shows.
 type schema struct {
 	Ref                  string `json:"$ref"`
 	Type                 any    // a string, or a list of them
@@ -27,11 +29,13 @@ type schema struct {
 	ContentEncoding      string
 }
 
+// body is what a route takes or answers, by media type.
 type body struct {
 	Description string
 	Content     map[string]struct{ Schema *schema }
 }
 
+// operation is one method of one route.
 type operation struct {
 	Summary, Description string
 	Parameters           []struct {
@@ -43,7 +47,7 @@ type operation struct {
 	Responses   map[string]*body
 }
 
-// api puts the API where docs/reference/api.md would stand, with the same headings, made of the document for programs.
+// api replaces the page of docs/reference/api.md by one that is made from openapi.json and has the same headings.
 func (s *site) api() error {
 	raw, err := fs.ReadFile(s.root, openapiFile)
 	if err != nil {
@@ -110,7 +114,7 @@ func routeName(method, path string) string {
 	return fmt.Sprintf(`<b class="method %s">%s</b> <code>%s</code>`, strings.ToLower(method), method, escape(path))
 }
 
-// head writes a heading, and keeps it for the menu and the search.
+// head writes a heading, and records it for the menu. found is the text below it, for the search.
 func (d *document) head(out *bytes.Buffer, level int, name, id, found string) {
 	shown := escape(name)
 	if method, path, isRoute := strings.Cut(name, " "); isRoute {
@@ -121,6 +125,7 @@ func (d *document) head(out *bytes.Buffer, level int, name, id, found string) {
 	d.sections = append(d.sections, section{id: id, heading: name, text: found})
 }
 
+// write writes the parameters, the body and the answers of a route.
 func (op *operation) write(out *bytes.Buffer) {
 	var rows strings.Builder
 	for _, p := range op.Parameters {
@@ -143,7 +148,7 @@ func (op *operation) write(out *bytes.Buffer) {
 	out.WriteString("</ul>\n")
 }
 
-// name is a body in a line: its types, with the media type where it is not JSON.
+// name returns a body on one line: its types, or the media type where it is not JSON.
 func (b *body) name() string {
 	var all []string
 	for _, media := range slices.Sorted(maps.Keys(b.Content)) {
@@ -159,7 +164,7 @@ func (b *body) name() string {
 	return strings.Join(all, " or ")
 }
 
-// name is a type in a line, with a link where it is a named one.
+// name returns a type on one line, with a link if it is a named one.
 func (t *schema) name() string {
 	if t == nil {
 		return "anything"
@@ -198,7 +203,7 @@ func (t *schema) name() string {
 	return strings.Join(all, " or ")
 }
 
-// write writes the members of a named type, and adds them to what is found.
+// write writes the members of a named type, and adds their texts to found, for the search.
 func (t *schema) write(out *bytes.Buffer, found *section) {
 	if len(t.Properties) == 0 {
 		fmt.Fprintf(out, "<p>%s</p>\n", t.name())
@@ -208,7 +213,7 @@ func (t *schema) write(out *bytes.Buffer, found *section) {
 	for _, name := range slices.Sorted(maps.Keys(t.Properties)) {
 		p := t.Properties[name]
 		optional := ""
-		if len(t.Required) > 0 && !slices.Contains(t.Required, name) { // what is sent names nothing that is required
+		if len(t.Required) > 0 && !slices.Contains(t.Required, name) { // types that are only sent say nothing about required members
 			optional = ", optional"
 		}
 		fmt.Fprintf(out, "<tr><td><code>%s</code></td><td>%s%s</td><td>%s</td></tr>", escape(name), p.name(), optional, escape(p.Description))

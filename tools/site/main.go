@@ -1,6 +1,6 @@
 // Program site writes the documents of the repository as static pages, in English and in Chinese, with a search that needs no
-// server: the guides, the reference, the API from its openapi.json, and what contributors read. The same files and version make
-// the same bytes. A link that leads nowhere, to a file or to a heading, is an error, and nothing is written.
+// server: the guides, the reference, the API from its openapi.json, and the documents for contributors. The same files and
+// version make the same bytes. A link to a file or heading that does not exist is an error, and then nothing is written.
 //
 //	go run ./site -root .. -out ../bin/site -version v1.0.0
 package main

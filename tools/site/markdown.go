@@ -22,10 +22,13 @@ import (
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// languageLine is the link from a document to its twin, which the frame has.
+// This file converts the Markdown of a document to HTML and checks its links.
+
+// languageLine matches the link from a document to its translation. It is left out, because every page of the site has such
+// a link in its frame.
 var languageLine = regexp.MustCompile(`(?m)^\[(English|中文)\]\([^)]*\)( · |\n)`)
 
-// noHead is the head of a column that has none, for those who hear the page.
+// noHead matches an empty heading of a table column. It becomes a plain cell, so that screen readers announce no heading.
 var noHead = regexp.MustCompile(`<th([^>]*)></th>`)
 
 // slugs gives headings the anchors that GitHub gives them.
@@ -45,8 +48,8 @@ func (s slugs) Generate(value []byte, _ ast.NodeKind) []byte {
 // Put implements [parser.IDs].
 func (s slugs) Put(value []byte) { s[string(value)]++ }
 
-// slug is the anchor of a heading: its letters and digits in lower case, with - for spaces. Marks of code and stress fall away
-// with all other signs.
+// slug returns the anchor of a heading: its letters and digits in lower case, with - for spaces. All other characters, such
+// as marks of code and emphasis, are left out.
 func slug(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -59,7 +62,7 @@ func slug(heading string) string {
 	}, strings.TrimSpace(heading))
 }
 
-// render reads a document: its title, headings, sections, and its body with links as they are written.
+// render reads a document: its title, headings, sections, and its body as HTML, in which links lead to pages of the site.
 func (s *site) render(d *document) {
 	raw, err := fs.ReadFile(s.root, d.file)
 	if err != nil {
@@ -117,14 +120,14 @@ func (s *site) render(d *document) {
 	d.body = template.HTML(noHead.ReplaceAllString(body, "<td$1></td>"))
 }
 
-// chinese reports whether the letters on both sides of the end of a line are Chinese, which has no spaces.
+// chinese reports whether the characters on both sides of a line break are Chinese. Then the break does not become a space.
 func chinese(source []byte, end int) bool {
 	before, _ := utf8.DecodeLastRune(bytes.TrimRight(source[:end], " "))
 	after, _ := utf8.DecodeRune(bytes.TrimLeft(source[end:], " \n>"))
 	return before >= '\u2e80' && after >= '\u2e80'
 }
 
-// plain is the text of a node without its marks.
+// plain returns the text of a node without its marks.
 func plain(n ast.Node, source []byte) string {
 	var out strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -136,7 +139,7 @@ func plain(n ast.Node, source []byte) string {
 	return out.String()
 }
 
-// textOf is what a block or a piece of HTML is made of.
+// textOf returns the source text of a block, or of HTML inside a paragraph.
 func textOf(n ast.Node, source []byte) []byte {
 	if raw, ok := n.(*ast.RawHTML); ok {
 		return raw.Segments.Value(source)
@@ -144,7 +147,7 @@ func textOf(n ast.Node, source []byte) []byte {
 	return n.Lines().Value(source)
 }
 
-// rewrite has links between documents lead to pages, and keeps them for [site.resolve].
+// rewrite makes links between documents lead to pages, and records them for [site.resolve].
 func (s *site) rewrite(d *document, root ast.Node) {
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -160,7 +163,8 @@ func (s *site) rewrite(d *document, root ast.Node) {
 	})
 }
 
-// target is where a link of a document leads on the site. Links within the repository are to documents, headings, folders with a README, and pictures.
+// target returns where a link of a document leads on the site. A link within the repository may lead to a document, a
+// heading, a folder with a README, or a picture, which is copied to the site. Any other is reported as wrong.
 func (s *site) target(d *document, to string) string {
 	if regexp.MustCompile(`^(https?|mailto):`).MatchString(to) {
 		return to
@@ -182,7 +186,8 @@ func (s *site) target(d *document, to string) string {
 	if other := s.byFile[file]; other != nil {
 		d.refs = append(d.refs, ref{to, other, at.Fragment})
 		out := up + other.page
-		// A page that is there in both languages is meant in that of its heading, or in the one that is named.
+		// A page that exists in both languages has a copy in each folder: the link must name the language if that differs, or
+		// if its anchor is in the language of the file that it names.
 		both := s.byFile[twinOf(other.file)] != nil
 		if both && (other.lang != d.lang || at.Fragment != "" && s.byFile[twinOf(d.file)] == nil) {
 			out = up + "../" + other.lang + "/" + other.page
@@ -203,7 +208,7 @@ func (s *site) target(d *document, to string) string {
 	return up + "../" + name
 }
 
-// twinOf is the file that has a document in the other language, whether it is there or not.
+// twinOf returns the path that the translation of a document has, whether or not it exists.
 func twinOf(file string) string {
 	if english, ok := strings.CutSuffix(file, ".zh-CN.md"); ok {
 		return english + ".md"
@@ -211,7 +216,7 @@ func twinOf(file string) string {
 	return strings.TrimSuffix(file, ".md") + ".zh-CN.md"
 }
 
-// resolve holds the links of a document against the headings that they name.
+// resolve reports the links of a document that name a heading which does not exist.
 func (s *site) resolve(d *document) {
 	for _, r := range d.refs {
 		if r.anchor != "" && !slices.ContainsFunc(r.to.headings, func(h heading) bool { return h.ID == r.anchor }) {

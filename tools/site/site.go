@@ -45,7 +45,7 @@ type heading struct {
 // A section is what a search finds: a heading with the text below it.
 type section struct{ id, heading, text string }
 
-// shelves are the parts of the menu.
+// shelves are the parts of the menu, with their names in both languages.
 var shelves = []struct {
 	en, zh string
 	under  func(page string) bool
@@ -60,7 +60,7 @@ var shelves = []struct {
 	}},
 }
 
-// A site is all documents and what they become.
+// A site holds all documents, and the files that are made from them.
 type site struct {
 	root     fs.FS
 	version  string
@@ -70,8 +70,9 @@ type site struct {
 	files    map[string][]byte
 }
 
-// Build returns the files of the site by their paths. root is the repository; version stands at the foot of each page. The error
-// joins all that is wrong: links that lead nowhere, HTML in a document, which would be left out, and a guide without its twin.
+// Build returns the files of the site by their paths. root is the repository; version stands at the foot of each page. The
+// error joins all problems: links that lead nowhere, HTML in a document, which would be left out, and guides without a
+// translation.
 func Build(root fs.FS, version string) (map[string][]byte, error) {
 	s := &site{root: root, version: version, byFile: map[string]*document{}, files: map[string][]byte{}}
 	if err := s.find(); err != nil {
@@ -104,11 +105,12 @@ func Build(root fs.FS, version string) (map[string][]byte, error) {
 	return s.files, errors.Join(s.problems...)
 }
 
+// wrong records a problem with a document.
 func (s *site) wrong(file, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Errorf("%s: %s", file, fmt.Sprintf(format, args...)))
 }
 
-// find reads which documents there are.
+// find lists the documents of the repository.
 func (s *site) find() error {
 	var files []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "bench/*.md"} {
@@ -132,7 +134,8 @@ func (s *site) find() error {
 	return nil
 }
 
-// pageOf is the page that a document becomes, below the folder of its language: guide/chat.html of docs/guide/chat.zh-CN.md.
+// pageOf returns the page that a document becomes, below the folder of its language: docs/guide/chat.zh-CN.md becomes
+// guide/chat.html.
 func pageOf(file string) string {
 	name := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(file, ".md"), ".zh-CN"), "docs/")
 	dir, base := path.Split(name)
@@ -142,7 +145,7 @@ func pageOf(file string) string {
 	return dir + strings.ToLower(base) + ".html"
 }
 
-// order sorts the documents as the menus show them: the guides as the list in README.md names them, all others by their names.
+// order sorts the documents as the menus show them: the guides in the order of the list in README.md, all others by name.
 func (s *site) order() {
 	var listed []string
 	if readme := s.byFile["README.md"]; readme != nil {
@@ -159,7 +162,8 @@ func (s *site) order() {
 	slices.SortStableFunc(s.docs, func(a, b *document) int { return cmp.Or(place(a)-place(b), strings.Compare(a.page, b.page)) })
 }
 
-// twins finds guides that a language lacks, and documents that are in Chinese alone. Other pages are shown in English, and say so.
+// twins reports guides that are missing in lang, and documents that exist only in Chinese. Other pages are shown in English,
+// with a note.
 func (s *site) twins(lang string) {
 	for _, d := range s.docs {
 		if d.lang == lang || s.page(lang, d.page) != nil {
@@ -171,7 +175,7 @@ func (s *site) twins(lang string) {
 	}
 }
 
-// page is a document by its page, nil where this language does not have it.
+// page returns the document of a page; nil if it does not exist in this language.
 func (s *site) page(lang, page string) *document {
 	if i := slices.IndexFunc(s.docs, func(d *document) bool { return d.lang == lang && d.page == page }); i >= 0 {
 		return s.docs[i]
@@ -188,7 +192,7 @@ func (s *site) copy(from, to string) error {
 	return err
 }
 
-// words are the texts of the frame.
+// words are the texts of the frame around each page, by language.
 var words = map[string]map[string]string{
 	"en": {
 		"lang": "en", "search": "Search", "other": "中文", "otherLang": "zh-CN", "menu": "Menu", "theme": "Light or dark", "contents": "On this page", "home": "Overview",
@@ -212,7 +216,7 @@ type shelf struct {
 	Links []link
 }
 
-// write writes all pages of one language; those that it lacks are shown in English, and say so.
+// write makes all pages of one language. A document without a translation is shown in English, with a note.
 func (s *site) write(lang string) error {
 	frame, err := template.ParseFS(own, "page.html")
 	if err != nil {
@@ -246,13 +250,14 @@ func (s *site) write(lang string) error {
 	return nil
 }
 
-// short is a title up to its colon.
+// short returns a title up to its colon.
 func short(title string) string {
 	title, _, _ = strings.Cut(title, ": ")
 	title, _, _ = strings.Cut(title, "：")
 	return title
 }
 
+// menu returns the menu of a page in lang. up leads from the page to the folder of the language.
 func (s *site) menu(lang string, current *document, up string) []shelf {
 	var out []shelf
 	for _, sh := range shelves {
@@ -272,7 +277,8 @@ func (s *site) menu(lang string, current *document, up string) []shelf {
 	return out
 }
 
-// index is the script with what a search in a language looks through: [page, title, there is one in the other language, [[id, heading, text]…]] of each document.
+// index returns the script with the texts that the search looks through. For each document in lang it holds [page, title,
+// whether a translation exists, [[id, heading, text], …]].
 func (s *site) index(lang string) []byte {
 	all := []any{}
 	for _, d := range s.docs {

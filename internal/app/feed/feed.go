@@ -1,5 +1,5 @@
-// Package feed publishes on the event stream of conversations what happens outside of turns: calls, questions to people, changed
-// lists, and states of servers. The entry point is [Start].
+// Package feed publishes what happens outside of turns on the event stream of package chat: calls, questions to people,
+// changed lists, and states of servers. Browsers follow that stream. The entry point is [Start].
 package feed
 
 import (
@@ -79,8 +79,8 @@ type Feed struct {
 	ended   sync.WaitGroup
 }
 
-// Start starts publishing events on s; calls only while anybody follows them, since most are made with no browser open. The
-// caller closes the result.
+// Start starts publishing events on s. Starts and ends of calls are published only while a client follows s, because most
+// calls are made with no browser open. The caller closes the Feed.
 func Start(s *chat.Service, from Sources) *Feed {
 	f := &Feed{
 		to:      s,
@@ -167,6 +167,7 @@ func (f *Feed) calls() {
 	}
 }
 
+// person publishes that a person is asked about a call, or has answered.
 func (f *Feed) person(q *gate.Asked) {
 	if q.Code != "" {
 		return // it may be answered long after the call has ended
@@ -178,6 +179,7 @@ func (f *Feed) person(q *gate.Asked) {
 	f.call(kind, q.Call, callEvent{Answer: q.Answer})
 }
 
+// call publishes an event about a call, after filling in what e says of the call itself.
 func (f *Feed) call(kind string, c *tool.Call, e callEvent) {
 	e.ID, e.Tool, e.Origin = c.ID, c.Subject(), c.Origin
 	if c.Action != nil {
