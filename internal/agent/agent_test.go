@@ -25,7 +25,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// script is a model that answers as a test says, request by request. The last answer is repeated.
+// script is a model with one prepared answer, or error, for each request. The last answer is repeated.
 type script struct {
 	answers []func(r *llm.Request) []llm.Event
 	errs    []error
@@ -67,7 +67,7 @@ func says(text string) func(*llm.Request) []llm.Event {
 	}
 }
 
-// calls is an answer that calls tools, given as name, arguments, name, arguments and so on.
+// calls returns an answer that calls tools, given as name, arguments, name, arguments and so on.
 func calls(pairs ...string) func(*llm.Request) []llm.Event {
 	return func(*llm.Request) []llm.Event {
 		var out []llm.Event
@@ -90,8 +90,8 @@ type fixture struct {
 	info      agent.Info
 	files     *library.Library
 	level     string // of the agent of another program
-	endpoints int    // that were opened
-	open      int    // and are
+	endpoints int    // number of endpoints that were opened
+	open      int    // number of endpoints that are open
 	screening agent.Screening
 
 	mu       sync.Mutex
@@ -156,7 +156,7 @@ func (w *fixture) Model(string, []string) (llm.Model, agent.Info, error) { retur
 
 func textParts(text string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: text}} }
 
-// run answers text as cfg says.
+// run answers a message with the engine that cfg selects.
 func (w *fixture) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
 	w.t.Helper()
 	_, engine, err := w.agent.Engine(&cfg, textParts(text))
@@ -254,17 +254,18 @@ func (w *fixture) ReadBlob(_ context.Context, h string) ([]byte, error) {
 	return nil, fmt.Errorf("no blob %q", h)
 }
 
-// person answers everything alike.
+// person answers every question with the same JSON.
 type person string
 
 func (p person) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(p), nil
 }
 
-// last is the text of the result that the model was last told of.
+// last returns the text of the last tool result.
 func (w *fixture) last() string { return w.results[len(w.results)-1].Text }
 
-// wellFormed fails unless each call in what models were sent has exactly one result, behind it.
+// wellFormed fails the test unless, in every request that the model got, each call has exactly one result in the message
+// that follows it.
 func (w *fixture) wellFormed() {
 	w.t.Helper()
 	for n, r := range w.model.seen {
@@ -309,7 +310,7 @@ func TestAnswersWithATool(t *testing.T) {
 	w.wellFormed()
 }
 
-// Whatever becomes of a call, the model is told of it once and goes on.
+// A call that fails, in whatever way, becomes one tool result, and the turn goes on.
 func TestFailuresAreResults(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, calls(
@@ -374,7 +375,7 @@ func TestReadsRunTogetherAndWritesOneAfterAnother(t *testing.T) {
 		}
 		mu.Unlock()
 		select {
-		case <-both: // only where both are there at once
+		case <-both: // closed when both reads run at the same time
 		case <-ctx.Done():
 		}
 		return tooltest.Text("r"), nil
@@ -413,7 +414,7 @@ func TestResultsThatGiveOrders(t *testing.T) {
 	for _, c := range []struct {
 		name, result string
 		screening    agent.Screening
-		whole, told  bool // the model gets the result as it is, the person is told
+		whole, told  bool // the model gets the result unchanged; the person gets a notice
 		withheld     bool
 	}{
 		{"nothing in it", "Opening hours: 9 to 17.", agent.ScreenEnforce, true, false, false},
@@ -505,7 +506,7 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 	})
 }
 
-// The clock of a turn stands while a person thinks.
+// The time limit of a turn does not count the time in which a person is asked.
 func TestTurnsAreBoundedInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -650,7 +651,7 @@ func TestCancelledTurnsEndSoon(t *testing.T) {
 	})
 }
 
-// A slash command runs without a model: as the person's own where they typed it, else as a model's.
+// A slash command runs without a model: with origin direct if a person typed it, otherwise with origin chat.
 func TestCommandsNeedNoModel(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -697,7 +698,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 	}
 }
 
-// A server has the model write something once the person has said yes, and then what it asked for and no more.
+// A server's sampling request is answered only after the person has said yes, and only within the limits.
 func TestServersHaveTheModelWrite(t *testing.T) {
 	t.Parallel()
 	const ask = `{"messages":[{"role":"user","content":{"type":"text","text":"a haiku"}}],"systemPrompt":"be brief","maxTokens":%s,"stopSequences":["."]%s}`
@@ -705,7 +706,7 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 		ask    string
 		person chat.Asker
 		want   string // of the answer, or of the error
-		tokens int    // that the model may write; 0: it is not asked
+		tokens int    // the limit of tokens in the request to the model; 0: it is not asked
 	}{
 		"yes": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":true}`), `"text":"old pond"`, 50}, "too much": {fmt.Sprintf(ask, "1000000", ""), person(`{"confirm":true}`), "old pond", 4096},
 		"no": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":false}`), "said no", 0}, "something else": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":"true"}`), "said no", 0},
@@ -733,7 +734,7 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 				}
 				return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
 			})
-			// What is allowed beforehand is not that a server may spend money.
+			// Allowing actions beforehand does not allow a server to spend money.
 			if _, err := w.run(t.Context(), chat.Config{Allow: []string{"files.*", "files__read.*"}}, "go, it is a secret", tt.person); err != nil {
 				t.Fatal(err)
 			}
@@ -747,7 +748,7 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 			if len(r.Tools) > 0 || r.MaxOutput != tt.tokens || r.System != "be brief" || len(r.Messages) != 1 || r.Messages[0].Parts[0].Text != "a haiku" || len(r.Stop) != 1 {
 				t.Errorf("the model is asked %+v", r)
 			}
-			if w.used != 24 || !slices.Contains(w.notices, "sampling") { // the haiku and the answer
+			if w.used != 24 || !slices.Contains(w.notices, "sampling") { // tokens of the sampled text and of the answer
 				t.Errorf("counted are %d tokens, notices %v", w.used, w.notices)
 			}
 		})

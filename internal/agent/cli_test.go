@@ -63,7 +63,7 @@ func TestAnotherAgentAnswers(t *testing.T) {
 	}
 }
 
-// Every agent gets the rules and the memory from the notes.
+// The agent of another program gets the rules and the memory from the notes, each once.
 func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 	t.Parallel()
 	w, files := notes(t)
@@ -121,8 +121,8 @@ func TestAnotherAgentReportsUsage(t *testing.T) {
 	}
 }
 
-// Tokens that an agent reports with its answer are counted, whether those of caches and of thoughts are beside the others or
-// within. Impossible figures are ignored.
+// Tokens that an agent reports with its answer are counted, whether or not its input includes cached tokens and its output
+// includes reasoning. Impossible figures are ignored.
 func TestAnotherAgentReportsTokens(t *testing.T) {
 	t.Parallel()
 	for tokens, want := range map[string]llm.Usage{

@@ -121,7 +121,7 @@ func TestSkillsAreReadOnDemand(t *testing.T) {
 	if system := w.model.seen[0].System; !strings.Contains(system, "- pdf: Reads PDF files") || strings.Contains(system, "Call the reader") {
 		t.Errorf("system prompt: %s", system)
 	}
-	for _, p := range w.results { // of two reads, which end in any order
+	for _, p := range w.results { // the results of both reads, which may end in any order
 		if p.IsError == (p.Text == "Call the reader.") {
 			t.Errorf("result %+v", p)
 		}

@@ -30,8 +30,8 @@ func (w *fixture) heard(part string) bool {
 	return slices.ContainsFunc(w.told, func(n string) bool { return strings.Contains(n, part) })
 }
 
-// A second model decides where the rules are not sure, but not about what no harmless text has; without an answer the rules
-// stand.
+// A second model decides about texts that the rules find suspicious. It cannot overrule rules that no harmless text matches.
+// If it does not answer, the verdict of the rules stands.
 func TestASecondModelJudgesTexts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestASecondModelJudgesTexts(t *testing.T) {
 		verdict      promptguard.Verdict
 		err          error
 		asked        int
-		whole        bool // the model gets the result as it is
+		whole        bool // the model gets the result unchanged
 		withheld     bool
 	}{
 		{"clean", mildOrders, promptguard.Clean, nil, 1, true, false},
@@ -73,7 +73,8 @@ func TestASecondModelJudgesTexts(t *testing.T) {
 	}
 }
 
-// What a text tried stays with the turn, and with the conversation.
+// Once the model has read a suspicious text, later calls of the turn and of the conversation are marked with the rules that
+// matched.
 func TestTaintStays(t *testing.T) {
 	t.Parallel()
 	taints := func(w *fixture) (out []string) {
@@ -141,7 +142,7 @@ func TestToolsThatGiveOrders(t *testing.T) {
 	}
 }
 
-// The agent of another program gets results as a model of ours does.
+// Results for the agent of another program are screened in the same way as those for a model.
 func TestAnotherAgentGetsResultsScreened(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,14 +16,14 @@ import (
 	"collie/test/await"
 )
 
-// engine answers as a test says.
+// engine is an engine made of one function.
 type engine func(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error)
 
 func (e engine) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	return e(ctx, t, s)
 }
 
-// says answers with texts, a piece each.
+// says returns an engine that answers with texts, one event for each.
 func says(texts ...string) engine {
 	return func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		for _, text := range texts {
@@ -33,7 +33,7 @@ func says(texts ...string) engine {
 	}
 }
 
-// place is a service over a file of its own.
+// place is a service with the database in a folder.
 type place struct {
 	*chat.Service
 	t     testing.TB
@@ -90,7 +90,7 @@ func (p *place) get(session string) chat.View {
 	return v
 }
 
-// leaf is the last message of the active path.
+// leaf returns the id of the last message of the active path, or of the root.
 func (p *place) leaf(session string) string {
 	p.t.Helper()
 	v := p.get(session)
@@ -123,7 +123,7 @@ func (p *place) ended(turn string) chat.Snapshot {
 	return s
 }
 
-// said is the active path as text.
+// said returns the active path as text: role, status and content, a line for each message.
 func said(v chat.View) string {
 	var b strings.Builder
 	for _, m := range v.Path {
@@ -166,7 +166,7 @@ func TestSendIsAnswered(t *testing.T) {
 	}
 }
 
-// folded is a turn as a client sees it.
+// folded is the state of a turn that a client computes from its events.
 type folded struct {
 	text  string
 	seq   int64
@@ -220,14 +220,14 @@ func (f *folded) take(t *testing.T, e *chat.Event) {
 	}
 }
 
-// fold reads a stream until a turn ends.
+// fold reads a stream until the turn ends, and returns its state.
 func fold(t *testing.T, sub *chat.Subscription, turn string) (f folded) {
 	t.Helper()
 	f.read(t, sub, turn)
 	return f
 }
 
-// read takes what a stream says of a turn until that ends.
+// read applies the events of a stream until the turn ends.
 func (f *folded) read(t *testing.T, sub *chat.Subscription, turn string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
@@ -255,7 +255,7 @@ func kindOf(err error) tool.ErrorKind {
 	return tool.KindOf(err)
 }
 
-// counted says how often it was encoded.
+// counted counts how often it is encoded as JSON.
 type counted struct{ times *int }
 
 func (c counted) MarshalJSON() ([]byte, error) {
@@ -263,7 +263,7 @@ func (c counted) MarshalJSON() ([]byte, error) {
 	return []byte(`{"a":1}`), nil
 }
 
-// What happens outside of turns costs no encoding while nobody listens, and is there for a client that comes back.
+// An event outside of turns is not encoded while nobody subscribes, and a client that comes back still gets it.
 func TestWhatNobodyTakesIsNotEncoded(t *testing.T) {
 	t.Parallel()
 	p := open(t, t.TempDir(), says("fine"))

@@ -10,7 +10,7 @@ import (
 	"collie/internal/store"
 )
 
-// value is a value of kind for a field of a config, another one for each n.
+// value returns a value of a type for a field of a config. Different n give different values.
 func value(t *testing.T, kind reflect.Type, n int) reflect.Value {
 	t.Helper()
 	v := reflect.New(kind).Elem()
@@ -61,7 +61,7 @@ func TestConfigsGoBeforeEachOther(t *testing.T) {
 		field := kind.Field(i)
 		t.Run(field.Name, func(t *testing.T) {
 			want := reflect.ValueOf(chat.Defaults()).Field(i).Interface()
-			for layers := range 4 { // set by none, by the settings, also by the session, also by the turn
+			for layers := range 4 { // how many layers set the field: settings, then session, then turn
 				var layer [3]chat.Config
 				for n := range layers {
 					v := value(t, field.Type, n)

@@ -2,7 +2,7 @@ package chat
 
 import "encoding/json"
 
-// What a stream of events and a stored answer hold, for tests that read them as clients do.
+// Kinds of events and parts, for tests that read streams and answers as clients do.
 const (
 	EventReset   = eventReset
 	EventSession = eventSession

@@ -15,12 +15,12 @@ import (
 	"collie/internal/chat"
 )
 
-// pixel is a picture.
+// pixel is a PNG picture of one pixel in Base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 type object = map[string]any
 
-// tale is a session as a document, with its messages and files.
+// tale returns the exported JSON of a session. files maps the content of each file to its type.
 func tale(title string, files map[string]string, messages ...object) string {
 	x := object{"format": "collie.session", "version": 1, "session": object{"title": title}, "messages": messages}
 	list := []object{}
@@ -42,7 +42,7 @@ func message(id, parent, role string, parts ...object) object {
 
 func textPart(s string) object { return object{"type": "text", "text": s} }
 
-// asPage imports a document and returns it as a page.
+// asPage imports a session and returns it as an HTML page.
 func (p *place) asPage(document string, redact bool) string {
 	p.t.Helper()
 	c, err := p.Import(p.t.Context(), strings.NewReader(document), nil)
@@ -105,7 +105,7 @@ func TestExportAsPage(t *testing.T) {
 	}
 }
 
-// Branches in branches are shown however deep they are, and do not nest as deep.
+// All branches are shown however deep they are, but collapsed blocks are nested to a limit only.
 func TestExportDeepAsPage(t *testing.T) {
 	t.Parallel()
 	messages := []object{message("0", "r", "user", textPart("begin"))}
@@ -137,7 +137,7 @@ func TestExportDeepAsPage(t *testing.T) {
 	}
 }
 
-// FuzzExportAsPage puts a text wherever a session has one, and looks for more than text in the page.
+// FuzzExportAsPage puts a text into every field of a session and checks that the page contains no active content.
 func FuzzExportAsPage(f *testing.F) {
 	for _, s := range []string{
 		`</style><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `[x](javascript:alert(1)) ![y](https://e.org/t.gif)`, "</title></pre></summary>\x00", `' onclick='x`,
@@ -154,7 +154,7 @@ func FuzzExportAsPage(f *testing.F) {
 		two["calls"] = []object{{"callId": s, "name": s, "state": s}}
 		c, err := p.Import(t.Context(), strings.NewReader(tale(s, map[string]string{s: s}, one, two, message("b", "u", "assistant", textPart(s)))), nil)
 		if err != nil {
-			t.Skip() // there are titles and ids that no session has
+			t.Skip() // the text is not valid as a title or id
 		}
 		out, err := p.Export(t.Context(), c.ID, "html", len(s)%3 == 0)
 		if err != nil {
@@ -167,7 +167,7 @@ func FuzzExportAsPage(f *testing.F) {
 	})
 }
 
-// harmless fails for a page with more in it than pages are made of.
+// harmless fails the test if a page has elements or attributes that exported pages never need.
 func harmless(t *testing.T, page string) {
 	t.Helper()
 	elements := strings.Fields("html head meta title style body main section article h1 h2 h3 h4 h5 h6 small p div details summary pre code span img a blockquote ul ol li em strong del br hr table tr th td")
@@ -198,6 +198,7 @@ func harmless(t *testing.T, page string) {
 	}
 }
 
+// allowed reports whether an exported page may have an attribute with that value.
 func allowed(tag string, a html.Attribute) bool {
 	low := strings.ToLower(a.Val)
 	switch tag + "." + a.Key {

@@ -8,7 +8,7 @@ import (
 	"collie/internal/llm"
 )
 
-// Events written by hand are equal to encoded ones.
+// The events of text that deltaEvent writes without encoding/json are equal to encoded ones.
 func TestPiecesHaveTheFormOfEvents(t *testing.T) {
 	t.Parallel()
 	l := &live{
@@ -25,7 +25,7 @@ func TestPiecesHaveTheFormOfEvents(t *testing.T) {
 	}
 }
 
-// TestPiecesGoAtOnce has pieces come at some times and counts what was told right then.
+// TestPiecesGoAtOnce adds pieces of text at given times and counts how many are published at once.
 func TestPiecesGoAtOnce(t *testing.T) {
 	t.Parallel()
 	every := func(pace time.Duration, n int) (at []time.Duration) {
@@ -37,7 +37,7 @@ func TestPiecesGoAtOnce(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
 		at          []time.Duration
-		least, most int // of them
+		least, most int // how many of them are published at once
 	}{
 		"far apart":                     {every(20*ms, 50), 50, 50},
 		"one late and the next in time": {[]time.Duration{0, 20 * ms, 55 * ms, 60 * ms, 80 * ms, 100 * ms}, 6, 6},

@@ -21,7 +21,7 @@ import (
 
 var kills = flag.Int("kills", 5, "how often TestKilledProcessLosesNothing kills a process")
 
-// child, in the environment of a test program, is the folder in which it is to run a turn instead of tests.
+// child is an environment variable. If it is set, the test program runs turns in the folder that it names, instead of tests.
 const child = "COLLIE_TEST_CHAT_CHILD"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// talk runs turns until it is killed, and prints what was acknowledged and what was checkpointed.
+// talk runs turns until it is killed, and prints which messages were accepted and which text was durable.
 func talk(dir string) error {
 	ctx := context.Background()
 	s, err := store.Open(ctx, dir, chat.Schema())
@@ -73,7 +73,7 @@ func talk(dir string) error {
 	}
 }
 
-// babble writes much, and calls tools. The effect of a call is a line on stdout.
+// babble is an engine that writes much text and calls tools. The effect of a call is a line on stdout.
 func babble(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	written := 0
 	for step := range 3 {
@@ -92,8 +92,8 @@ func babble(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error
 	return chat.Outcome{Finish: llm.FinishStop}, nil
 }
 
-// TestKilledProcessLosesNothing kills a process at random moments in its turns, beside one that goes on. What it acknowledged
-// is there, what was durable before a call is there, and no call that happened counts as one that did not.
+// TestKilledProcessLosesNothing kills a process at random moments in its turns, while this process runs a turn too. Accepted
+// messages and the text before a call must be in the database, and no call that ran may count as not made.
 func TestKilledProcessLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 	}
 }
 
-// killed runs a child for a random time, kills it, and returns what it said.
+// killed runs a child process for a random time, kills it, and returns the lines that it printed.
 func killed(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -154,13 +154,14 @@ func killed(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
+// checkKilled compares the database with the lines that a killed process printed.
 func checkKilled(t *testing.T, p *place, lines []string) {
 	t.Helper()
 	for i, line := range lines {
 		var kind, first, second string
 		var written int
 		if n, _ := fmt.Sscan(line, &kind, &first, &second, &written); n < 3 {
-			continue // half a line
+			continue // the process was killed within this line
 		}
 		turn := first
 		if kind == "sent" {
@@ -199,7 +200,8 @@ func checkKilled(t *testing.T, p *place, lines []string) {
 	}
 }
 
-// TestReconnectsSeeTheSameText breaks a client's stream at random places, beside one that stays.
+// TestReconnectsSeeTheSameText interrupts a client's stream at random places and compares its text with that of a client
+// without interruptions.
 func TestReconnectsSeeTheSameText(t *testing.T) {
 	t.Parallel()
 	for _, pause := range []time.Duration{0, 50 * time.Microsecond} {

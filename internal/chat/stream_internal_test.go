@@ -49,7 +49,7 @@ func TestFollowed(t *testing.T) {
 		s.Publish("call.started", "", "a", 1)
 		last := s.Latest()
 		one.Close()
-		one.Close() // twice is harmless
+		one.Close() // a second call has no effect
 		await.Sleep(missed - time.Second)
 		want("shortly after it left", true)
 		s.Publish("call.done", "", "a", 1)

@@ -19,7 +19,8 @@ import (
 	"collie/test/await"
 )
 
-// obeys does what the last message of the path says, and fails the test where what models would get is not in order.
+// obeys returns an engine that does what words in the last message say: call, forget (the results of calls), sum (summarize),
+// fail or wait. It fails the test if the path is not in order.
 func obeys(t *testing.T) engine {
 	return func(ctx context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		if err := inOrder(turn.Path); err != nil {
@@ -57,7 +58,7 @@ func obeys(t *testing.T) engine {
 	}
 }
 
-// inOrder is an error unless each call has exactly one result, in the message right behind it.
+// inOrder returns an error unless each call has exactly one result, in the message right after it.
 func inOrder(path []llm.Message) error {
 	if path[len(path)-1].Role != llm.RoleUser {
 		return fmt.Errorf("the path ends with %s", path[len(path)-1].Role)
@@ -83,8 +84,8 @@ func inOrder(path []llm.Message) error {
 	return nil
 }
 
-// TestTreeStaysATree does random things to sessions and looks at what must hold of them. The file is opened again after each
-// hundred runs. For more of them: -rapid.checks=10000.
+// TestTreeStaysATree makes random changes to sessions and checks the invariants in wrong after each. The database is opened
+// again after every hundred runs. -rapid.checks=10000 makes more runs.
 func TestTreeStaysATree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -121,13 +122,14 @@ func TestTreeStaysATree(t *testing.T) {
 	}
 }
 
+// gardener makes random changes to one session.
 type gardener struct {
 	*place
 	rt      *rapid.T
 	session string
 }
 
-// any is a message of the session, or nothing.
+// any returns a random message of the session, or none.
 func (g *gardener) any() (id, role string) {
 	var all [][2]string
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
@@ -147,13 +149,14 @@ func (g *gardener) any() (id, role string) {
 	return one[0], one[1]
 }
 
-// may fails the run for errors that are not refusals.
+// may fails the run if err is not a refusal.
 func (g *gardener) may(err error) {
 	if kind := kindOf(err); err != nil && kind != tool.Invalid && kind != tool.Conflict && kind != tool.Busy && kind != tool.NotFound {
 		g.rt.Fatalf("%s: %v", kind, err)
 	}
 }
 
+// step makes one random change.
 func (g *gardener) step() {
 	ctx := g.t.Context()
 	id, role := g.any()
@@ -214,7 +217,7 @@ func (g *gardener) step() {
 	g.look()
 }
 
-// choose goes to a branch and back.
+// choose selects another branch and then the first one again.
 func (g *gardener) choose(id string) {
 	v := g.get(g.session)
 	for _, m := range v.Path {
@@ -238,7 +241,7 @@ func (g *gardener) choose(id string) {
 	}
 }
 
-// parts holds the text of each message.
+// parts returns the stored parts of each message, by its id.
 func (g *gardener) parts() map[string]string {
 	all := map[string]string{}
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
@@ -254,7 +257,7 @@ func (g *gardener) parts() map[string]string {
 	return all
 }
 
-// wrong are statements that find nothing.
+// wrong are queries that must find nothing, by what a row would mean.
 var wrong = map[string]string{
 	"a session has not one root": `SELECT s.id FROM session AS s WHERE (SELECT count(*) FROM message WHERE session = s.id AND role = 'root' AND parent IS NULL) <> 1`,
 	"a parent is missing, or in another session": `SELECT m.id FROM message AS m WHERE m.role <> 'root'
@@ -271,6 +274,7 @@ var wrong = map[string]string{
 	"what was deleted says something": `SELECT m.id FROM message AS m JOIN part AS p ON p.message = m.n WHERE m.deleted <> 0`,
 }
 
+// look checks that the queries in wrong find nothing.
 func (g *gardener) look() {
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
 		for what, statement := range wrong {
@@ -297,7 +301,7 @@ func (g *gardener) look() {
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
-// nameless is an export with its ids numbered, and without what an import changes.
+// nameless returns an export with its ids replaced by numbers, and without the fields that an import changes.
 func nameless(data []byte) string {
 	seen := map[string]string{}
 	text := changed.ReplaceAllString(string(data), "")
@@ -311,7 +315,7 @@ func nameless(data []byte) string {
 
 var changed = regexp.MustCompile(`"revision": \d+|"turnId": "[^"]*",\s*|"callId": "[^"]*"|"forkedFrom": "[^"]*",\s*`)
 
-// copies has the session written, read and written again, and forked.
+// copies exports the session, imports it, exports it again and compares; it also forks the session.
 func (g *gardener) copies() {
 	ctx := g.t.Context()
 	data, err := g.Export(ctx, g.session, "json", false)

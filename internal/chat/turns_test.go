@@ -16,7 +16,8 @@ import (
 	"collie/test/await"
 )
 
-// held is an engine whose turns wait until a test lets each of them go.
+// held returns an engine whose turns are controlled by the test: each is sent to begun, runs the functions that it receives
+// from step, and ends when it receives nil.
 func held(begun chan<- *chat.Turn, step <-chan func(chat.Sink)) engine {
 	return func(ctx context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "begun"})
@@ -40,7 +41,7 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 	begun, step := make(chan *chat.Turn, 20), make(chan func(chat.Sink))
 	dir := t.TempDir()
 	p := open(t, dir, held(begun, step))
-	elsewhere := open(t, dir, held(begun, step)) // as another process would
+	elsewhere := open(t, dir, held(begun, step)) // stands for another process
 	session := p.create()
 	first := p.send(session, "first")
 	<-begun
@@ -66,7 +67,7 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 	if turn := <-begun; turn.ID != second.Turn || len(turn.Path) != 3 {
 		t.Errorf("then runs %+v", turn)
 	}
-	if err := p.Cancel(t.Context(), second.Turn, ""); err != nil { // from the process that does not run it
+	if err := p.Cancel(t.Context(), second.Turn, ""); err != nil { // another service than the one that runs the turn
 		t.Fatal(err)
 	}
 	if s := p.ended(second.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "begun" {
@@ -363,7 +364,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSlowClientBeginsAnew has a client read nothing while more is told than the ring holds.
+// TestSlowClientBeginsAnew has a client read nothing while more events are published than the ring holds.
 func TestSlowClientBeginsAnew(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
@@ -387,7 +388,8 @@ func TestSlowClientBeginsAnew(t *testing.T) {
 	}
 }
 
-// Steering gives nobody the rights of a turn: what its person may do, and allowed beforehand, a token may not.
+// Steering does not give anybody the rights of a running turn: a message sent with a token cannot use what the person of the
+// turn may do, or what was allowed beforehand.
 func TestSteeringGainsNoRights(t *testing.T) {
 	t.Parallel()
 	me, token := chat.TurnOptions{Person: true, Principal: "me"}, chat.TurnOptions{Principal: "token"}
@@ -422,7 +424,7 @@ func TestSteeringGainsNoRights(t *testing.T) {
 			}
 			step <- nil
 			p.ended(first.Turn)
-			if !tt.heard { // it is answered all the same, by a turn of its own
+			if !tt.heard { // the message is then answered by a turn of its own
 				if turn := <-begun; turn.ID != second.Turn || turn.Person != tt.says.Person || turn.Principal != tt.says.Principal {
 					t.Errorf("then runs %+v", turn)
 				}
@@ -435,8 +437,8 @@ func TestSteeringGainsNoRights(t *testing.T) {
 	}
 }
 
-// TestEndThatCannotBeWritten fills the disk before the end of a turn. Its client is told, and once there is room the end is
-// written, by this process or, as an interruption, by the next one.
+// TestEndThatCannotBeWritten fills the disk before the end of a turn. The client gets an error. Once there is room, this
+// process saves the end, or the next process saves the turn as interrupted.
 func TestEndThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for name, roomy := range map[string]bool{"room is made": true, "the process ends": false} {
@@ -451,7 +453,7 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 			durable := make(chan error, 1)
 			step <- func(s chat.Sink) {
 				s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
-				durable <- s.Executing(t.Context(), "c") // the earlier text is durable by then
+				durable <- s.Executing(t.Context(), "c") // when it returns, the earlier text is durable too
 			}
 			if err := <-durable; err != nil {
 				t.Fatal(err)

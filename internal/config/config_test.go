@@ -467,7 +467,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// A server entry that stands alone is a server where it is given by --config and its name can be told.
+// A file that holds one server entry without a name is accepted if --config names the file and a name can be proposed.
 func TestEntryAlone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mcp-servers.json")

@@ -80,7 +80,7 @@ func TestProviderFindings(t *testing.T) {
 	}
 }
 
-// A key of a provider counts in the digest, though the settings hide it.
+// The digest changes with the key of a provider, although the shown settings hide the key.
 func TestDigestTellsKeys(t *testing.T) {
 	t.Parallel()
 	digest := func(secret string) string {

@@ -241,7 +241,7 @@ func TestTrustFileIsPrivate(t *testing.T) {
 func TestWrongProject(t *testing.T) {
 	t.Parallel()
 	o, paths, file := projectOf(t, servers("a"), `{"mcpServers": {`)
-	if c := mustLoad(t, o); told(c, nil) != "a" { // a broken project must not keep anybody from working
+	if c := mustLoad(t, o); told(c, nil) != "a" { // the user's own servers work in spite of a broken project
 		t.Errorf("servers %s", told(c, nil))
 	}
 	p, err := config.FindProject(paths, o.Project)

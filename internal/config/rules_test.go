@@ -13,7 +13,7 @@ import (
 	"collie/internal/config"
 )
 
-// Each rule about settings files with its id, and each accepted shape of a file: which findings and which
+// TestRules checks, for each rule about settings files and each accepted shape of a file, which findings and which
 // servers Load returns.
 func TestRules(t *testing.T) {
 	t.Parallel()

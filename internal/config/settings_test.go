@@ -311,7 +311,7 @@ func unset(t *testing.T, file, path string) (found bool, err error) {
 	return found, err
 }
 
-// An address that notifications are not sent to is refused by reason, without being quoted.
+// A URL to which notifications may not be sent is refused with the reason, but without quoting the URL.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, write(t, `{"guard":{"notify":{"desktop":true,"url":"https://h.example.org/${secret:topic}?x=geheim","headers":{"A":"geheim","B":"${secret:b}"},"format":"text"}}}`))

@@ -1,5 +1,5 @@
-// Program pack packs the built pages, web/dist, into the zip archive that the gateway embeds. The same files give the same
-// bytes: they are in the order of their names and have no times. It is run in the folder tools.
+// Program pack packs a folder of built files, such as the pages in web/dist, into a zip archive that the gateway embeds.
+// The same files give the same bytes: they are in the order of their names and have no times.
 //
 //	go run ./pack FOLDER ARCHIVE
 package main

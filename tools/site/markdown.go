@@ -186,8 +186,9 @@ func (s *site) target(d *document, to string) string {
 	if other := s.byFile[file]; other != nil {
 		d.refs = append(d.refs, ref{to, other, at.Fragment})
 		out := up + other.page
-		// A page that exists in both languages has a copy in each folder: the link must name the language if that differs, or
-		// if its anchor is in the language of the file that it names.
+		// A page that exists in both languages is in both folders. The link names a language if the file that it leads to has
+		// another one than this document. It also does so if it has an anchor and this document is shown in both languages,
+		// because the anchor exists in one language only.
 		both := s.byFile[twinOf(other.file)] != nil
 		if both && (other.lang != d.lang || at.Fragment != "" && s.byFile[twinOf(d.file)] == nil) {
 			out = up + "../" + other.lang + "/" + other.page

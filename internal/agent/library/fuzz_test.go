@@ -8,8 +8,8 @@ import (
 	"collie/internal/agent/library"
 )
 
-// Whatever the agents and skills of another program contain, the imported file reads back as it was shown and starts no
-// program.
+// FuzzImport imports agents and skills with any text. An imported file must have the content that was shown before, and
+// must not start a program.
 func FuzzImport(f *testing.F) {
 	for _, text := range []string{
 		"---\nname: reviewer\ndescription: Reviews.\ntools: Read, Grep\nmodel: sonnet\n---\n\nRead first.",

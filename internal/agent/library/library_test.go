@@ -132,7 +132,7 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 	}
 }
 
-// No link leads out of a folder, and nothing waits for a pipe.
+// Symbolic links that lead out of a folder are refused.
 func TestLinksStayInside(t *testing.T) {
 	t.Parallel()
 	outside := lay(t, "secret.md", "---\ndescription: x\n---\nsecret", "skill/SKILL.md", "---\nname: s\ndescription: x\n---\nsecret")
@@ -199,7 +199,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, reading it ends and says at most where it is wrong.
+// FuzzRead reads files with any text. Each file must give either an item or a problem with its place.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"---\ndescription: x\ntools: [a, b]\n---\nText", "---\nkeywords: x\norder: 1\n---\nx", "---\n&a [*a]\n---\n", "---\n? {a: b}\n: c\n---\n",
@@ -226,7 +226,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Of the agents of other programs those are there whose command is, and a person's file goes before them.
+// Find adds the agents of other programs whose command is installed. A person's file with the same name wins.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -252,7 +252,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A project names no command, however much it is trusted.
+// The agents of a project must not have a command, even if the project is trusted.
 func TestProjectsStartNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Texts that are made to be slow or deep are written in no time, and none of their words are lost where they are as written.
+// Texts that are made to be slow or deeply nested are converted fast. A text that is shown unconverted keeps all its words.
 func TestMarkdownHostile(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{">", "[", "![", "*a ", "- ", "<", "`", "~~a", "|", "\\", "&#", "> - ", "<!--", "[a](", "_*", "1. ", "    ", "<a@b", "[x]: ", "***"} {
@@ -58,7 +58,7 @@ func TestMarkdownHostile(t *testing.T) {
 	}
 }
 
-// FuzzMarkdown looks for a text that becomes more than text.
+// FuzzMarkdown looks for a text that becomes active content.
 func FuzzMarkdown(f *testing.F) {
 	for _, s := range []string{
 		"[x](javascript:alert(1))", "<script>", "<img src=x onerror=y>", "![x](data:image/svg+xml,<svg onload=1>)", "[a]: j\tavascript:1\n[a]",
@@ -74,7 +74,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// inert fails for HTML with more than what pages are made of.
+// inert fails the test if HTML has elements or attributes that converted Markdown never needs.
 func inert(t *testing.T, source string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -104,7 +104,7 @@ func inert(t *testing.T, source string) {
 	}
 }
 
-// words are all elements but the one paragraph around a text.
+// words returns the tags in source, without those of the paragraph around a text.
 func words(t *testing.T, source string) (out string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(source))

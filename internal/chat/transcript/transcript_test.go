@@ -37,7 +37,8 @@ func service(t *testing.T) *chat.Service {
 	return c
 }
 
-// outline is the active path of a session, with the place of each message among its siblings.
+// outline imports a document and returns the active path of the session, with the position of each message among its
+// siblings.
 func outline(t *testing.T, s *chat.Service, doc []byte) string {
 	t.Helper()
 	made, err := s.Import(t.Context(), bytes.NewReader(doc), nil)
@@ -55,7 +56,7 @@ func outline(t *testing.T, s *chat.Service, doc []byte) string {
 	return b.String()
 }
 
-// Each export becomes sessions with its branches, on the path that was shown last.
+// The exports of each program become sessions with all branches. The active path is the one that the program showed last.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	s := service(t)
@@ -82,7 +83,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What does not fit together becomes a session that does, and a line that says so.
+// An inconsistent export becomes a consistent session, and Left says what could not be converted.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	s := service(t)
@@ -121,7 +122,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A long conversation of LibreChat, in which each answer lies in its question, is read in a time that grows with its length.
+// A long conversation of LibreChat, in which each message is nested in the one before, is read in linear time.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	const n = 3000
@@ -132,7 +133,7 @@ func TestNested(t *testing.T) {
 	}
 	begun := time.Now()
 	_, all, notes, err := transcript.Read([]byte(b.String() + "]}"))
-	await.Within(t, "reading it", time.Since(begun), 3*time.Second) // it took 40
+	await.Within(t, "reading it", time.Since(begun), 3*time.Second) // in quadratic time it takes 40 s
 	if err != nil || len(all) != 1 || all[0].Messages != n || len(all[0].Left)+len(notes) > 0 {
 		t.Fatalf("%v, %d conversations, %v", err, len(all), notes)
 	}

@@ -18,7 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// open is the Manager of a home whose secrets lie in a file, with a provider at url that takes keys that begin with "good".
+// open returns the Manager of a new home, whose secrets are in a file, and the URL of a provider that accepts keys which
+// begin with "good". file is the settings file.
 func open(t *testing.T) (m *admin.Manager, url, file string) {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +70,7 @@ func refused(t *testing.T, err error, kind tool.ErrorKind) {
 	}
 }
 
-// A provider and its keys are set up, changed and removed, and no key stands in the settings or in an answer.
+// Providers and keys can be added, changed and removed. No key appears in the settings or in what the Manager returns.
 func TestManages(t *testing.T) {
 	t.Parallel()
 	m, url, file := open(t)
@@ -131,7 +132,7 @@ func TestManages(t *testing.T) {
 	}
 }
 
-// What cannot be is refused with the field that is wrong, and nothing is written.
+// Invalid values are refused with the field that is wrong, and nothing is written.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	m, url, _ := open(t)

@@ -44,7 +44,7 @@ func refuse(status int, code string) reply {
 	return reply{status: status, body: fmt.Sprintf(`{"error":{"message":"no: %s","type":"%s","code":"%s"}}`, code, code, code)}
 }
 
-// fixture is providers without a network: replies by key, the last one for good.
+// fixture stands for the network to all providers. It replies by the key of a request; the last reply of a key is repeated.
 type fixture struct {
 	mu      sync.Mutex
 	replies map[string][]reply
@@ -80,7 +80,7 @@ func (w *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: x.status, Header: h, Body: io.NopCloser(strings.NewReader(x.body)), Request: r, Status: fmt.Sprint(x.status)}, nil
 }
 
-// heard is the result of a stream.
+// heard holds what a stream yielded.
 type heard struct {
 	text    string
 	retries []llm.Retry
@@ -90,7 +90,7 @@ type heard struct {
 	took    time.Duration
 }
 
-// setup joins a client with providers "one" (keys k1 to k3) and "two" (key other).
+// setup returns a client with the providers "one" (keys k1 to k3) and "two" (key other), and its key pool.
 func setup(t *testing.T, w *fixture) (*client.Client, *keypool.Pool) {
 	t.Helper()
 	pool := keypool.New(keypool.Options{Jitter: func() float64 { return 0 }})
@@ -146,7 +146,8 @@ func listen(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request,
 	return h
 }
 
-// Each class of failure: which keys are used, how long it takes, which notices are sent, and how it ends.
+// TestFailures checks for each class of failure which keys are used, how long the request takes, which notices are sent,
+// and how it ends.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	all := func(x reply) map[string][]reply {
@@ -356,7 +357,8 @@ func TestKeysAreTested(t *testing.T) {
 func TestServersOfThisMachine(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
-		// The length as loaded, as it could be, and of one without tools; one that only embeds is left out.
+		// The first model is loaded with a shorter context, the second is not loaded, the third has no tools. The server's
+		// embedding model is left out.
 		"lmstudio": {"qwen3-8b 8192 tools", "pixtral-12b 131072 tools images", "gemma-2-9b 4096"},
 		"llamacpp": {"local-model 6144 images"},
 	} {
@@ -438,7 +440,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Looking up a provider takes as long among thousands as among ten.
+// BenchmarkFind shows that looking up a provider takes as long among thousands as among ten.
 func BenchmarkFind(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -101,7 +101,7 @@ func streams(t testing.TB) map[string][]byte {
 	return all
 }
 
-// kindOf returns the codec for a recorded stream, which the name of its folder says.
+// kindOf returns the codec for a recorded stream. The name of its folder is the kind of the API.
 func kindOf(t testing.TB, file string) *wire.Codec {
 	t.Helper()
 	c := codec.For(filepath.Base(filepath.Dir(file)))

@@ -180,7 +180,7 @@ func TestBindingsAreBounded(t *testing.T) {
 	for n := range int64(maxBindings) {
 		bind(n, n+1)
 	}
-	bind(0, maxBindings+1) // now the newest
+	bind(0, maxBindings+1) // the oldest binding becomes the newest
 	if !bound("1") {
 		t.Error("the second is gone early")
 	}

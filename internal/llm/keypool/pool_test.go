@@ -45,7 +45,7 @@ func keys(labels string) (out []keypool.Key) {
 	return out
 }
 
-// wait moves the clock.
+// wait moves the clock of the pool forward.
 func (b *fixture) wait(d time.Duration) { b.now = b.now.Add(d) }
 
 // lease returns a key for a new request.
@@ -103,7 +103,7 @@ func TestConversationsKeepTheirKey(t *testing.T) {
 		if l := b.lease("s"); l.Label != first.Label || !l.Bound {
 			t.Fatalf("moved from %v to %v", first, l)
 		}
-		b.lease("") // other keys take turns
+		b.lease("") // requests without a conversation use the keys in turn
 	}
 	if b.fail(b.lease("s"), llm.ClassRateLimit) != keypool.OtherKey {
 		t.Fatal("a limit does not lead to another key")
@@ -495,7 +495,7 @@ func TestOverloadedProvider(t *testing.T) {
 	if b.Overloaded("p", "m") != 0 {
 		t.Error("still overloaded after an answer")
 	}
-	// Keys that fail further apart are two failures.
+	// Two keys that fail further apart do not make the provider count as overloaded.
 	b.fail(b.lease(""), llm.ClassOverloaded)
 	b.wait(10 * time.Second)
 	if next := b.fail(b.lease(""), llm.ClassOverloaded); next != keypool.OtherKey {

@@ -14,7 +14,7 @@ import (
 	"collie/test/await"
 )
 
-// memory is a store.
+// memory is a [keypool.Store] in memory. If it is broken, saving fails.
 type memory struct {
 	mu       sync.Mutex
 	keys     map[[2]string]keypool.KeyState

@@ -11,7 +11,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// TestPlainText has chunks read by the short way and by the long one. Where the short one is taken they must come to the same.
+// TestPlainText reads chunks with plainText and with encoding/json. Where plainText accepts a chunk, both must give the same.
 func TestPlainText(t *testing.T) {
 	t.Parallel()
 	const whole = `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s],"usage":null}`

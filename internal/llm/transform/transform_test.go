@@ -26,7 +26,7 @@ func draft(t *testing.T, o transform.Options, r *llm.Request) *wire.Draft {
 	return d
 }
 
-// body returns what goes out.
+// body returns the body of the HTTP request for r.
 func body(t *testing.T, o transform.Options, r *llm.Request) string {
 	t.Helper()
 	_, raw, err := codec.For(o.Kind).Encode(draft(t, o, r))
@@ -40,7 +40,7 @@ func said(role llm.Role, parts ...llm.Part) llm.Message { return llm.Message{Rol
 
 func text(s string) llm.Part { return llm.Part{Kind: llm.PartText, Text: s} }
 
-// TestKept: a chain is compiled once for ten minutes, and at most 256 are kept.
+// TestKept checks that a chain is cached for ten minutes and that at most 256 are cached.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
@@ -70,7 +70,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestNames: names that are not legal, too long, or alike once they are, are told apart, the same way each time, and come back.
+// TestNames checks that names which are invalid, too long or equal after conversion become valid and unique, in the same way
+// each time, and that they can be converted back.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 80)
@@ -101,8 +102,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestPairs: each call has one result behind it, results of nothing go, ids become legal, what is another provider's
-// stays here.
+// TestPairs checks that each call gets exactly one result after it, that results without a call are dropped, that invalid ids
+// are replaced, and that opaque data of another provider is not sent.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	r := &llm.Request{Messages: []llm.Message{
@@ -134,7 +135,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestSchemas: what Gemini refuses is written otherwise or left out, references are followed, and others get what they take.
+// TestSchemas checks that keywords which Gemini refuses are converted or left out, that references are resolved, and that
+// other APIs get what they accept.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","$schema":"x","additionalProperties":false,"required":["at","gone"],"$defs":{"Node":{"type":"object","properties":{"next":{"$ref":"#/$defs/Node"},"n":{"type":"integer","exclusiveMinimum":0}}}},
@@ -178,7 +180,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestSchemasThatRefuseToEnd: no schema makes one without end.
+// TestSchemasThatRefuseToEnd checks that recursive and invalid schemas become valid ones of limited size.
 func TestSchemasThatRefuseToEnd(t *testing.T) {
 	t.Parallel()
 	var properties []string
@@ -195,7 +197,7 @@ func TestSchemasThatRefuseToEnd(t *testing.T) {
 	}
 }
 
-// TestWords: the wire form of the request to each provider.
+// TestWords checks the HTTP body of a request to each provider.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	warm := 1.5
@@ -245,7 +247,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestNoTools: tools that none may call now stay where the provider has a word for it.
+// TestNoTools checks requests in which the model must not call tools: the tools stay in the request if the API has a field
+// that forbids calls.
 func TestNoTools(t *testing.T) {
 	t.Parallel()
 	r := &llm.Request{NoTools: true, Messages: []llm.Message{said(llm.RoleUser, text("hi"))}, Tools: []llm.Tool{{Name: "look"}}}

@@ -95,7 +95,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestRetryAfter: all forms in which a provider says how long to wait, and those that cannot be meant.
+// TestRetryAfter checks all forms in which providers say how long to wait, and values that must be ignored.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) time.Time { return time.Now().Add(d).UTC() }

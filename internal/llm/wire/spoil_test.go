@@ -15,7 +15,9 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// begun are streams that begin well, by kind: a text, and then what spoils them.
+// This file checks answers that are cut off, broken or refused half-way.
+
+// begun are the beginnings of valid streams with one text, by kind of API. Tests append broken data to them.
 var begun = map[string]string{
 	"openai":    `data: {"id":"1","model":"m","choices":[{"delta":{"content":"Well"}}]}` + "\n\n",
 	"responses": `data: {"type":"response.created","response":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"response.output_text.delta","delta":"Well"}` + "\n\n",
@@ -24,7 +26,7 @@ var begun = map[string]string{
 	"ollama":    `{"model":"m","message":{"content":"Well"},"done":false}` + "\n",
 }
 
-// inStream are errors inside streams.
+// inStream are errors that a provider reports within a stream, by kind of API.
 var inStream = map[string]string{
 	"openai":    `data: {"error":{"message":"it broke","type":"server_error"}}` + "\n\n",
 	"responses": `data: {"type":"response.failed","response":{"error":{"code":"server_error","message":"it broke"}}}` + "\n\n",
@@ -33,7 +35,7 @@ var inStream = map[string]string{
 	"ollama":    `{"error":"it broke: internal"}` + "\n",
 }
 
-// ask sends a request to a fake that answers raw, and reads the answer to its end.
+// ask sends a request to a fake provider that answers raw, and reads the answer to its end.
 func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) heard {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{{Raw: raw}}}}}, provider.Options{})
@@ -54,7 +56,7 @@ func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) hear
 	return collect(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 
-// TestSpoiled has every API spoil its answer in every way: each comes to a clear end, and the text before it stands.
+// TestSpoiled breaks the answer of every API in every way. Each must end with a clear error, after the text before it.
 func TestSpoiled(t *testing.T) {
 	t.Parallel()
 	for _, kind := range codec.Kinds() {
@@ -112,7 +114,8 @@ func texts(list ...string) (body []provider.Bytes) {
 	return body
 }
 
-// TestMuchAtOnce: invalid UTF-8 becomes signs that stand for it, broken arguments are kept, and 200 calls at once are 200 calls.
+// TestMuchAtOnce checks that invalid UTF-8 becomes replacement characters, that broken arguments are kept, and that an answer
+// may hold 200 calls.
 func TestMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	h := ask(t, t.Context(), "openai", &provider.Raw{Body: []provider.Bytes{
@@ -141,7 +144,7 @@ func TestMuchAtOnce(t *testing.T) {
 	}
 }
 
-// TestLeaving: who leaves, or whose context ends, is told so, and the connection is closed.
+// TestLeaving checks that an answer whose context ends fails with class cancelled and the cause of the context.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

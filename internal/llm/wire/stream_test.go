@@ -64,8 +64,8 @@ func collect(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpo
 	return h
 }
 
-// TestConversation has a model of each API think, speak, call two tools in parallel and answer from
-// their results.
+// TestConversation checks, for each API, a conversation in which the model thinks, speaks, calls two tools in parallel and
+// answers from their results.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	for _, kind := range codec.Kinds() {
@@ -111,7 +111,7 @@ func TestConversation(t *testing.T) {
 			}
 			want := llm.Usage{Input: 70, Cached: 10, Output: 7}
 			if kind == "ollama" {
-				want.Cached = 0 // it does not say
+				want.Cached = 0 // this API does not report it
 			}
 			if second.Usage != want {
 				t.Errorf("usage is %+v, want %+v", second.Usage, want)
@@ -120,7 +120,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestLists: each API lists its models, with the facts about them.
+// TestLists checks that the models of each API can be listed, with the facts about them.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	fake, err := provider.New(provider.Script{Models: []string{"one", "two"}}, provider.Options{})
