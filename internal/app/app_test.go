@@ -64,7 +64,8 @@ func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
 	return a
 }
 
-// A call reaches the server under the limits and profiles of the settings, and is recorded where they say.
+// A call reaches the server under the limits and profiles of the settings, and is recorded in the audit folder that they
+// name.
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"3s"}}`)

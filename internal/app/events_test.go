@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Who follows the events hears of each call, its start first, with names and without arguments.
+// A subscriber gets an event for the start and one for the end of each call, with names but without arguments.
 func TestEventsTellOfCalls(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, ""), app.Options{Version: "9"})
@@ -81,7 +81,7 @@ func TestEventsTellOfThePersonAsked(t *testing.T) {
 		}
 		for _, e := range events {
 			body := string(e.Body)
-			if e.Tool == "" { // of lists, and the reset
+			if e.Tool == "" { // events about lists, and the reset, are not about a tool
 				continue
 			}
 			told = append(told, e.Kind)
@@ -95,8 +95,8 @@ func TestEventsTellOfThePersonAsked(t *testing.T) {
 	}
 }
 
-// Who follows the events hears that a server starts, is ready, dies, is healed, and wants a login: over HTTP, of a process that
-// crashes and of a server that refuses.
+// A client of the event stream is told when a server starts, is ready, crashes, recovers, and wants a sign-in. One server is
+// a process that crashes, the other one refuses requests over HTTP.
 func TestEventsTellOfServers(t *testing.T) {
 	t.Parallel()
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -155,7 +155,7 @@ func TestEventsTellOfServers(t *testing.T) {
 	if got := strings.Join(until("s ready 1"), ", "); got != "s backoff 1, s starting 1, s ready 1" {
 		t.Errorf("after a crash: %s", got)
 	}
-	_, _ = a.Servers.Start(t.Context(), "remote") // which is refused
+	_, _ = a.Servers.Start(t.Context(), "remote") // the server refuses the connection
 	if got := strings.Join(until("remote needs_auth 0"), ", "); got != "remote starting 0, remote needs_auth 0" {
 		t.Errorf("without a login: %s", got)
 	}

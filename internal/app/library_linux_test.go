@@ -12,7 +12,7 @@ import (
 	"collie/internal/config"
 )
 
-// Nothing of a project is opened until a person trusts it, and nothing again once its settings have changed.
+// No file of a project is opened before a person trusts the project, or after its settings have changed.
 func TestOnlyTrustedProjectsAreRead(t *testing.T) {
 	t.Parallel()
 	home, project := t.TempDir(), t.TempDir()

@@ -36,7 +36,7 @@ func echoing(t *testing.T) string {
 		}
 		said := "no key is called " + key
 		if strings.Contains(string(body), `"talks"`) {
-			said = strings.Repeat("-", 2040) + key // what is kept of the text ends within the key
+			said = strings.Repeat("-", 2040) + key // messages are cut at 2,048 bytes, which is within the key
 		}
 		w.WriteHeader(http.StatusBadRequest)
 		if strings.Contains(string(body), `"mumbles"`) {
@@ -174,7 +174,7 @@ func leftIn(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// reread is the settings with other words for some.
+// reread replaces old by now in the settings file and reads it again.
 func reread(t *testing.T, cfg *config.Config, old, now string) *config.Config {
 	t.Helper()
 	file := filepath.Join(cfg.Paths.Config, "collie.json")

@@ -37,7 +37,7 @@ func TestSharedPlaceThatCannotBe(t *testing.T) {
 	} {
 		cfg := settings(t, `{"secrets":{"store":"file"}}`)
 		cfg.Cache.Shared = shared
-		var told bytes.Buffer // read after Close
+		var told bytes.Buffer // the log; it is read after Close
 		a, err := app.Open(t.Context(), cfg, app.Options{Logger: slog.New(slog.NewTextHandler(&told, nil))})
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ func vaultSettings(t *testing.T) *config.Config {
 	}
 }
 
-// Looking for a file, as listing the tools does, creates no vault; any other request does.
+// Looking for a file, as happens when tools are listed, does not create the vault. Any other request does.
 func TestVaultIsMadeByUse(t *testing.T) {
 	t.Parallel()
 	cfg := vaultSettings(t)

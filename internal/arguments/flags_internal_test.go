@@ -57,7 +57,7 @@ func reader(schema string) *Reader {
 	}
 }
 
-// mistake reports whether err is about the words.
+// mistake reports whether err is an [*Error], which is about the words of the command line.
 func mistake(err error) bool {
 	_, ok := errors.AsType[*Error](err)
 	return ok
@@ -209,8 +209,8 @@ func TestFlagsIntoArgs(t *testing.T) {
 	}
 }
 
-// TestAnyValueFindsItsWay writes random arguments as flags, in random spelling and order,
-// and wants them back.
+// TestAnyValueFindsItsWay writes random arguments as flags, in random spelling and order, and checks that Read returns the
+// same arguments.
 func TestAnyValueFindsItsWay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -283,8 +283,8 @@ func TestAnyValueFindsItsWay(t *testing.T) {
 	})
 }
 
-// FuzzFlags holds the mapping to its promise for any schema and any command line: a usage
-// error, or a JSON object of which each member is a parameter.
+// FuzzFlags checks that any schema and any command line give either an [*Error] or a JSON object whose members are all
+// parameters.
 func FuzzFlags(f *testing.F) {
 	f.Add(notes, "--parent-id\na\n--tags\na,b\n--count\n1")
 	f.Add(notes, "--options-json\n{}\n--no-dry-run\n--\n--timeout\n5")

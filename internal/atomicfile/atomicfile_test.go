@@ -227,11 +227,11 @@ func TestReplace(t *testing.T) {
 func TestRemoveLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	const dead = "999999999" // beyond what any system gives
+	const dead = "999999999" // larger than any process id
 	stays := []string{
-		".f." + strconv.Itoa(os.Getpid()) + ".a.tmp", // alive
-		".g." + dead + ".a.tmp",                      // of another file
-		".f." + dead + ".tmp", ".f.x.a.tmp", "f",     // no names of ours
+		".f." + strconv.Itoa(os.Getpid()) + ".a.tmp", // its process is alive
+		".g." + dead + ".a.tmp",                      // belongs to another file
+		".f." + dead + ".tmp", ".f.x.a.tmp", "f",     // not names that createTemp gives
 		".f." + dead + ".young.tmp",
 	}
 	for _, name := range append([]string{".f." + dead + ".a.tmp"}, stays...) {

@@ -131,7 +131,7 @@ func set(t *testing.T, s *secret.Store, name, value string) {
 	}
 }
 
-// TestContract tests what both places promise.
+// TestContract checks what holds for secrets in a keyring as for those in a file.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []secret.Kind{secret.Keyring, secret.File} {
@@ -159,7 +159,7 @@ func TestContract(t *testing.T) {
 				set(t, s, name, "old "+strings.Repeat("x", 5000))
 				set(t, s, name, v)
 			}
-			other := open(t, dir, o) // as another process opens it
+			other := open(t, dir, o) // stands for another process
 			for name, v := range values {
 				if got := get(t, other, name); got != v {
 					t.Errorf("%s = %.40q, want %.40q", name, got, v)
@@ -432,7 +432,7 @@ func TestConcurrentUse(t *testing.T) {
 	if got, err := first.List(t.Context()); err != nil || len(got) != 21 {
 		t.Errorf("%d names, %v, want 21", len(got), err)
 	}
-	if n := r.len(); n != 21+4 { // the long one has four parts
+	if n := r.len(); n != 21+4 { // 21 secrets, and the four parts of the long one
 		t.Errorf("%d items in the keyring, want 25: parts are left over", n)
 	}
 }

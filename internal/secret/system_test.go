@@ -8,8 +8,8 @@ import (
 	"collie/internal/secret"
 )
 
-// TestSystemKeyring uses the keyring library, whose provider is global to the process. So it is not parallel,
-// and no other test uses the library.
+// TestSystemKeyring uses the keyring library with a mock, which is global to the process. Therefore the test is not
+// parallel, and no other test uses the library.
 func TestSystemKeyring(t *testing.T) { //nolint:paralleltest // see above
 	keyring.MockInit()
 	s := open(t, t.TempDir(), secret.Options{})

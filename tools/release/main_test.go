@@ -20,7 +20,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("number(%q) = %q, want %q", version, got, want)
 		}
 	}
-	// Whatever the hashes are, the later commit is the newer package.
+	// Of two commits without a tag, the later one must have the higher version, whatever their hashes are.
 	if older, newer := number("ffff", at), number("0000", at.Add(time.Second)); older >= newer {
 		t.Errorf("%s is not before %s", older, newer)
 	}

@@ -21,8 +21,8 @@ func built(t *testing.T) map[string][]byte {
 	return files
 }
 
-// TestSite builds the site of this repository: no link of a document leads nowhere, in README.md, CONTRIBUTING.md, CHANGELOG.md, the
-// guides, the reference and the decisions. Then it reads the pages as a browser does: what they link and load is there.
+// TestSite builds the site of this repository, which fails for a link that leads nowhere. Then it checks that everything that
+// the pages link to or load exists.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	files := built(t)
@@ -72,7 +72,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// Every page is there in both languages at the same place; one that is written in English alone says so.
+// Every page exists in both languages at the same path. A page whose document is written in English only says so.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	files := built(t)
@@ -114,7 +114,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Two runs make the same bytes.
+// Building the site twice gives the same bytes.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	one, two := built(t), built(t)
@@ -128,7 +128,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// What the search looks through has the sections of all documents, the Chinese ones too, and the routes and types of the API.
+// The search index has the sections of all documents, the Chinese ones too, and the routes and types of the API.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	files := built(t)
@@ -148,7 +148,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// Mistakes in documents are found, each with its file.
+// Build reports each kind of mistake in documents, with the file.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	const readme = "# Collie\n\n[a](docs/guide/a.md)\n"
