@@ -209,10 +209,6 @@ func (l *httpLink) Agreed(version string) {
 // HasSession reports whether requests name a session.
 func (l *httpLink) HasSession() bool { return l.state.Load().session != "" }
 
-// ForgetSession makes requests name no session. It is not needed before initialize, which never names a
-// session and sets a new one.
-func (l *httpLink) ForgetSession() { l.setSession("") }
-
 func (l *httpLink) setSession(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

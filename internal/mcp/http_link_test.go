@@ -212,9 +212,6 @@ func TestHTTPHeaders(t *testing.T) {
 			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "s-1",
 		}},
 		{"initialize again", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
-		{"session forgotten", l.ForgetSession, mcp.Request{Method: "ping"}, map[string]string{
-			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25",
-		}},
 		{"modern", func() { l.Agreed("2026-07-28") }, mcp.Request{
 			Method: "tools/call", Name: "é", Params: meta, Header: []string{"Mcp-Param-Region", "us"},
 		}, map[string]string{

@@ -60,10 +60,3 @@ func (f *inFlight) leave(w callerKey) {
 		delete(f.each, w)
 	}
 }
-
-// count returns the number of running calls and of entries.
-func (f *inFlight) count() (total, entries int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.total, len(f.each)
-}

@@ -62,12 +62,6 @@ func orDefault[T int | time.Duration](v, standard T) T {
 	return v
 }
 
-// InFlight returns the number of running calls.
-func (s *Stage) InFlight() int {
-	total, _ := s.calls.count()
-	return total
-}
-
 // Enter refuses c with a [tool.Error] of kind Invalid if its arguments are too large, and of kind Busy if too
 // many calls are running. The context it returns ends when c's time is over.
 func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {

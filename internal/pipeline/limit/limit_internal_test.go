@@ -49,3 +49,10 @@ func TestCallThatCanBeEndedGetsNoContext(t *testing.T) {
 		t.Errorf("the limit allocates %v times, want 2: what stands for the call and how it ends", n)
 	}
 }
+
+// count returns the number of running calls and of entries.
+func (f *inFlight) count() (total, entries int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.total, len(f.each)
+}
