@@ -252,12 +252,27 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 			want[i] += "+" // its line gets a ^name
 		}
 	}
+	kept := keptSections(sections, want)
+	if how.neighbors {
+		loosenNeighbors(kept, sections, len(children))
+	}
+	text := x.patchBody(&f, sections, kept, children, w, how.refine)
+	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") && !(len(f.ends) > 0 && f.ends[len(f.ends)-1] == "") {
+		text += f.end
+	}
+	out.WriteString(text)
+	return []byte(out.String())
+}
+
+// keptSections returns, for each section of a file, the index of its first block if all its blocks stay as they are, and
+// -1 otherwise. want are the hashes of the blocks that are to be in the file.
+func keptSections(sections []section, want []string) []int {
 	var have []string
 	for _, s := range sections {
 		have = append(have, s.hashes...)
 	}
 	partner := alignHashes(have, want) // index in want by index in have, -1 for none
-	kept := make([]int, len(sections)) // first block in want of a section that stays, -1 for others
+	kept := make([]int, len(sections))
 	at := 0
 	for i, s := range sections {
 		kept[i] = -1
@@ -271,24 +286,27 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 		}
 		at += len(s.hashes)
 	}
-	if how.neighbors {
-		loosenNeighbors(kept, sections, len(children))
-	}
+	return kept
+}
+
+// patchBody returns the text of blocks, with the sections that stay as they are in the file. kept is as [keptSections]
+// returns it. refine keeps lines inside of changed blocks too.
+func (x *exportPhase) patchBody(f *fileText, sections []section, kept []int, children []*tree.Block, w *obsidianWriter, refine bool) string {
 	var body pieces
-	next := 0 // in want
+	next := 0 // in children
 	lastSection := -1
 	write := func(to, until int) { // blocks up to "to", in the place of the sections before "until"
 		if next >= to {
 			return
 		}
 		text := ""
-		if how.refine {
-			text = x.refined(children[next:to], sections[lastSection+1:until], &f, w)
+		if refine {
+			text = x.refined(children[next:to], sections[lastSection+1:until], f, w)
 		}
 		if text == "" {
 			text = w.blocks(children[next:to])
 		}
-		body.add(&f, f.fresh(text), lastSection+1, until-1, sections)
+		body.add(f, f.fresh(text), lastSection+1, until-1, sections)
 	}
 	for i, s := range sections {
 		if len(s.hashes) == 0 {
@@ -298,16 +316,11 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 			continue
 		}
 		write(kept[i], i)
-		body.keep(&f, i, sections)
+		body.keep(f, i, sections)
 		next, lastSection = kept[i]+len(s.hashes), i
 	}
 	write(len(children), len(sections))
-	text := body.text()
-	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") && !(len(f.ends) > 0 && f.ends[len(f.ends)-1] == "") {
-		text += f.end
-	}
-	out.WriteString(text)
-	return []byte(out.String())
+	return body.text()
 }
 
 // loosenNeighbors sets kept to -1 for the sections beside changed or new blocks, so that they are written again too. kept

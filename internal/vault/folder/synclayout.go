@@ -23,23 +23,8 @@ func (x *exportPhase) layOut() {
 			existing[pg.id] = pg
 		}
 	}
-	x.ex = newImporter(x.w, ImportOptions{DryRun: true})
-	x.ex.renamed = x.im.renamed
-	x.ex.memory = x.im.memory
-	planned := *x.im.s
-	planned.files, planned.texts, planned.moved = maps.Clone(x.im.s.files), map[string][]byte{}, map[string]string{}
-	x.ex.s = &planned
-	x.ex.program = x.im.program
+	planned := x.planFolder()
 	plan := &notebookPlan{name: x.im.plans[0].name, id: x.box.ID}
-	for at := range x.im.s.files {
-		x.take(path.Dir(at), path.Base(at))
-	}
-	for at := range x.im.s.dirs {
-		x.take(path.Dir(at), path.Base(at))
-	}
-	for at := range x.im.s.unread {
-		x.take(path.Dir(at), path.Base(at))
-	}
 	for _, d := range x.docs { // parents first
 		pg := &page{id: d.id, title: d.title, plan: plan, dialect: plain}
 		old, row := existing[d.id], x.rows[d.id]
@@ -49,46 +34,7 @@ func (x *exportPhase) layOut() {
 			x.current[d.id] = old.file
 		}
 		pg.parent = x.pages[d.parent]
-		parentDir, oldParentDir := ".", "."
-		if pg.parent != nil {
-			parentDir = pg.parent.dir
-		}
-		if old != nil && old.parent != nil {
-			oldParentDir = old.parent.dir
-		}
-		switch {
-		case old == nil && row != nil && x.heldDocs[d.id] && x.im.s.isUnread(strings.TrimSuffix(row.Path, "/")):
-			pg.dir = strings.TrimSuffix(row.Path, "/")
-			if pg.dir == row.Path {
-				pg.file, pg.dir = row.Path, strings.TrimSuffix(row.Path, path.Ext(row.Path))
-			}
-		case old == nil || row == nil:
-			if old == nil {
-				x.place(pg, parentDir, d.title, "")
-			}
-		case d.parent != row.Parent || d.title != row.Title && pg.front.title == "":
-			title := d.title
-			if d.title == row.Title || pg.front.title != "" {
-				title = pg.name
-				if old.file != "" {
-					title = stem(old.file)
-				}
-			}
-			if d.parent == row.Parent {
-				parentDir = path.Dir(old.dir)
-				if pg.parent != nil && pg.parent.dir != oldParentDir {
-					parentDir = pg.parent.dir
-				}
-			}
-			x.place(pg, parentDir, title, old.file)
-		case parentDir != oldParentDir:
-			if inside, found := strings.CutPrefix(old.file, oldParentDir+"/"); found && old.file != "" {
-				pg.file = path.Join(parentDir, inside)
-			}
-			if inside, found := strings.CutPrefix(old.dir, oldParentDir+"/"); found {
-				pg.dir = path.Join(parentDir, inside)
-			}
-		}
+		x.placeDocument(d, pg, old, row)
 		if pg.parent != nil {
 			pg.parent.children = append(pg.parent.children, pg)
 		}
@@ -112,6 +58,73 @@ func (x *exportPhase) layOut() {
 	}
 	planned.reindex()
 	x.ex.index = newIndex(x.ex.pages)
+}
+
+// planFolder creates the importer that reads the planned folder, which begins as the present one, and marks all names in
+// it as used.
+func (x *exportPhase) planFolder() *source {
+	x.ex = newImporter(x.w, ImportOptions{DryRun: true})
+	x.ex.renamed = x.im.renamed
+	x.ex.memory = x.im.memory
+	planned := *x.im.s
+	planned.files, planned.texts, planned.moved = maps.Clone(x.im.s.files), map[string][]byte{}, map[string]string{}
+	x.ex.s = &planned
+	x.ex.program = x.im.program
+	for at := range x.im.s.files {
+		x.take(path.Dir(at), path.Base(at))
+	}
+	for at := range x.im.s.dirs {
+		x.take(path.Dir(at), path.Base(at))
+	}
+	for at := range x.im.s.unread {
+		x.take(path.Dir(at), path.Base(at))
+	}
+	return &planned
+}
+
+// placeDocument assigns to the page of a document its file and its folder. old is its page as it was read and row what the
+// last sync recorded of it; both may be nil.
+func (x *exportPhase) placeDocument(d *syncDoc, pg, old *page, row *workspace.Imported) {
+	parentDir, oldParentDir := ".", "."
+	if pg.parent != nil {
+		parentDir = pg.parent.dir
+	}
+	if old != nil && old.parent != nil {
+		oldParentDir = old.parent.dir
+	}
+	switch {
+	case old == nil && row != nil && x.heldDocs[d.id] && x.im.s.isUnread(strings.TrimSuffix(row.Path, "/")):
+		pg.dir = strings.TrimSuffix(row.Path, "/")
+		if pg.dir == row.Path {
+			pg.file, pg.dir = row.Path, strings.TrimSuffix(row.Path, path.Ext(row.Path))
+		}
+	case old == nil || row == nil:
+		if old == nil {
+			x.place(pg, parentDir, d.title, "")
+		}
+	case d.parent != row.Parent || d.title != row.Title && pg.front.title == "":
+		title := d.title
+		if d.title == row.Title || pg.front.title != "" {
+			title = pg.name
+			if old.file != "" {
+				title = stem(old.file)
+			}
+		}
+		if d.parent == row.Parent {
+			parentDir = path.Dir(old.dir)
+			if pg.parent != nil && pg.parent.dir != oldParentDir {
+				parentDir = pg.parent.dir
+			}
+		}
+		x.place(pg, parentDir, title, old.file)
+	case parentDir != oldParentDir:
+		if inside, found := strings.CutPrefix(old.file, oldParentDir+"/"); found && old.file != "" {
+			pg.file = path.Join(parentDir, inside)
+		}
+		if inside, found := strings.CutPrefix(old.dir, oldParentDir+"/"); found {
+			pg.dir = path.Join(parentDir, inside)
+		}
+	}
 }
 
 // take marks a name in a folder as used.
