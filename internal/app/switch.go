@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
+	notesadmin "collie/internal/source/siyuan/admin"
 	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
@@ -33,10 +35,11 @@ func (a *App) Switch(editor *serveradmin.Editor, reread func(context.Context) er
 		if action != "" {
 			name += "." + action
 		}
-		if _, err := notes.Switch(ctx, name, on); err != nil {
-			return err
+		_, err = notes.Switch(ctx, name, on)
+		if detail, ok := notesadmin.OnRecord(map[string]any{"name": name, "on": on}, err); ok {
+			return errors.Join(err, record(ctx, "siyuan config set", detail))
 		}
-		return record(ctx, "siyuan config set", map[string]any{"name": name, "on": on})
+		return err
 	}
 }
 

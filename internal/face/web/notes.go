@@ -75,11 +75,11 @@ func writeText(name string, write func(Notes, context.Context, string) error) fu
 		if err != nil {
 			return err
 		}
-		if err := write(notes, r.Context(), body.Text); err != nil {
-			return err
+		err = write(notes, r.Context(), body.Text)
+		if detail, ok := notesadmin.OnRecord(map[string]any{"name": name, "bytes": len(body.Text)}, err); ok {
+			a.record(r, "siyuan config set", detail)
 		}
-		a.record(r, "siyuan config set", map[string]any{"name": name, "bytes": len(body.Text)})
-		return answerNoContent(w, nil)
+		return answerNoContent(w, err)
 	}
 }
 
@@ -164,8 +164,9 @@ func (a *api) setLevel(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	before, err := notes.SetLevel(r.Context(), notebook.ID, change.Level)
-	if held := errors.Is(err, notesadmin.ErrLevelHeld); err == nil || held {
-		a.record(r, "siyuan permission set", map[string]any{"notebook": before.ID, "from": before.Level, "to": change.Level, "held": held})
+	held := errors.Is(err, notesadmin.ErrLevelHeld)
+	if detail, ok := notesadmin.OnRecord(map[string]any{"notebook": before.ID, "from": before.Level, "to": change.Level, "held": held}, err); ok {
+		a.record(r, "siyuan permission set", detail)
 	}
 	if err != nil {
 		return err

@@ -195,10 +195,12 @@ func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error
 	}
 	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
 		cfg, err := notes.Switch(ctx, name, on)
+		if detail, ok := notesadmin.OnRecord(map[string]any{"name": name, "on": on}, err); ok {
+			p.workspaceChanged(ctx, a, "siyuan config set", detail)
+		}
 		if err != nil {
 			return err
 		}
-		p.workspaceChanged(ctx, a, "siyuan config set", map[string]any{"name": name, "on": on})
 		if p.JSON {
 			return p.PrintJSON(map[string]any{"set": name, "on": on, "source": cfg.Source})
 		}

@@ -118,14 +118,11 @@ func (p commands) siyuanPermissionSet(ctx context.Context, notebook, level strin
 	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
 		before, err := notes.SetLevel(ctx, notebook, level)
 		held := errors.Is(err, notesadmin.ErrLevelHeld)
-		if err != nil && !held {
-			return err
-		}
 		level := strings.ToLower(strings.TrimSpace(level))
-		p.workspaceChanged(ctx, a, "siyuan permission set", map[string]any{
-			"notebook": before.ID, "from": before.Level, "to": level, "held": held,
-		})
-		if held {
+		if detail, ok := notesadmin.OnRecord(map[string]any{"notebook": before.ID, "from": before.Level, "to": level, "held": held}, err); ok {
+			p.workspaceChanged(ctx, a, "siyuan permission set", detail)
+		}
+		if err != nil {
 			return err
 		}
 		if p.JSON {

@@ -2,7 +2,9 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +25,20 @@ type NotebookLevel struct {
 	Name   string `json:"name"`
 	Level  string `json:"level"` // none, r, rw or rwd
 	Closed bool   `json:"closed,omitempty"`
+}
+
+// OnRecord returns what to record of a change of levels or switches that ended with err, and whether to record it. A change that may
+// have been made is recorded too, with "outcome":"unknown" added to detail.
+func OnRecord(detail map[string]any, err error) (map[string]any, bool) {
+	if err == nil || errors.Is(err, ErrLevelHeld) {
+		return detail, true
+	}
+	if e, ok := errors.AsType[*tool.Error](err); !ok || !e.OutcomeUnknown {
+		return nil, false
+	}
+	detail = maps.Clone(detail)
+	detail["outcome"] = "unknown"
+	return detail, true
 }
 
 // LevelNames returns the levels, lowest first; each allows everything that lower ones allow.

@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"errors"
+	"fmt"
+	"maps"
 	"testing"
 
 	"collie/internal/tool"
@@ -18,5 +21,29 @@ func TestNotebooksAreFoundByIDAndName(t *testing.T) {
 		if got, err := FindNotebook(all, given); tool.KindOf(err) != kind {
 			t.Errorf("%q is %v, %v, want %s", given, got, err, kind)
 		}
+	}
+}
+
+// A change that may have been made is on record, as one whose outcome is unknown; one that was not made is not.
+func TestChangesOfUnknownOutcomeAreOnRecord(t *testing.T) {
+	t.Parallel()
+	detail := map[string]any{"to": "rwd"}
+	for name, tt := range map[string]struct {
+		err  error
+		want map[string]any
+	}{
+		"made":    {nil, detail},
+		"held":    {fmt.Errorf("set: %w", ErrLevelHeld), detail},
+		"unknown": {fmt.Errorf("set: %w", &tool.Error{OutcomeUnknown: true}), map[string]any{"to": "rwd", "outcome": "unknown"}},
+		"refused": {&tool.Error{Kind: tool.Denied}, nil},
+		"other":   {errors.New("no"), nil},
+	} {
+		got, ok := OnRecord(detail, tt.err)
+		if ok != (tt.want != nil) || !maps.Equal(got, tt.want) {
+			t.Errorf("%s: OnRecord() = %v, %t, want %v", name, got, ok, tt.want)
+		}
+	}
+	if len(detail) != 1 {
+		t.Errorf("the detail of the caller has become %v", detail)
 	}
 }
