@@ -106,7 +106,7 @@ func TestEventsTellOfServers(t *testing.T) {
 	t.Cleanup(refusing.Close)
 	cfg := load(t, "")
 	cfg.Servers = append(cfg.Servers, config.ServerEntry{Name: "remote", Raw: json.RawMessage(`{"url":"` + refusing.URL + `"}`)})
-	a := open(t, cfg, app.Options{Version: "9", Servers: []string{}})
+	a := open(t, cfg, app.Options{Version: "9", Servers: []string{}}) // which starts none
 	api := httptest.NewServer(web.New(web.Options{Chat: a.Conversations, Tools: a.Tools, Identify: func(*http.Request) web.Identity {
 		return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 	}}))
@@ -155,13 +155,13 @@ func TestEventsTellOfServers(t *testing.T) {
 	if got := strings.Join(until("s ready 1"), ", "); got != "s backoff 1, s starting 1, s ready 1" {
 		t.Errorf("after a crash: %s", got)
 	}
-	_, _ = a.Servers.Start(t.Context(), "remote") // the server refuses the connection
+	_, _ = a.Servers.Start(t.Context(), "remote") // the server wants a sign-in
 	if got := strings.Join(until("remote needs_auth 0"), ", "); got != "remote starting 0, remote needs_auth 0" {
 		t.Errorf("without a login: %s", got)
 	}
 }
 
-// refuser is a person who says no.
+// refuser is a Caller whose person says no.
 type refuser struct{ tool.Caller }
 
 func (refuser) ID() string { return "" }

@@ -24,7 +24,7 @@ type exported struct {
 	Format  string         `json:"format"`
 	Version int            `json:"version"`
 	Session Session        `json:"session"`
-	First   string         `json:"selectedChildId,omitempty"` // child of the root
+	First   string         `json:"selectedChildId,omitempty"` // the child of the root that is selected
 	Tree    []branch       `json:"messages"`                  // parents first
 	Files   []fileWithData `json:"files,omitempty"`
 }
@@ -108,7 +108,8 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 // redacted replaces text that is left out.
 const redacted = "(left out)"
 
-// redact removes the arguments and results of tool calls, and the files that only results refer to.
+// redact removes the arguments and results of tool calls, the files that only results refer to, and what providers keep in parts
+// (Opaque), which may repeat them.
 func (x *exported) redact() {
 	named := map[string]bool{}
 	for i := range x.Tree {
@@ -245,6 +246,7 @@ func (x *exported) check() error {
 		switch {
 		case b.ID == "" || twice:
 			return wrong(field+"/id", "an id is missing, or there twice")
+		// The root is not exported. The first message names it as its parent, and so do its other children.
 		case !below && len(seen) > 0 && b.Parent != x.Tree[0].Parent:
 			return wrong(field+"/parentId", "the parent does not come before it")
 		case b.Role != RoleUser && b.Role != RoleAssistant:

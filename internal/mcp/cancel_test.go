@@ -68,7 +68,7 @@ func TestCancelKeepsItsReason(t *testing.T) {
 		t.Parallel()
 		l := serveLine(t, t.Context(), nil, 0)
 		l.initialize()
-		l.say("%s", rpc(5, "wait", "{}"))
+		l.say("%s", rpc(5, "wait", "{}")) // which the server's desk answers never
 		<-l.desk.began
 		l.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":%s}`, want("5"))
 		var got *mcp.TakenBack
@@ -82,7 +82,7 @@ func TestCancelKeepsItsReason(t *testing.T) {
 		t.Parallel()
 		l := serveLine(t, t.Context(), nil, 0)
 		l.initialize()
-		l.say("%s", rpc(1, "gate", "{}"))
+		l.say("%s", rpc(1, "gate", "{}")) // which the server's desk answers when told, so that a call is running
 		<-l.desk.began
 		c, f := newConn(t, &recorder{serve: func(ctx context.Context, m mcp.Message) (json.RawMessage, error) {
 			return l.desk.peer(t).Ask(ctx, m.Method, m.Params)
@@ -128,7 +128,7 @@ func TestPeerAsk(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 
-	s.open("2025-11-25") // its client never opens a stream
+	s.open("2025-11-25") // its client never opens a stream, for which Ask waits as long as ctx lasts
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.desk.peer(t).Ask(ctx, "roots/list", nil); !errors.Is(err, mcp.ErrNoAsking) {

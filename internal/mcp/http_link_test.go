@@ -25,7 +25,7 @@ import (
 	"collie/test/port"
 )
 
-// heard is a Handler that records what it receives, as "method owner", in order.
+// heard is a Handler that records what it receives, in order: notifications as "method owner", requests with a ? before that.
 type heard struct {
 	mu     sync.Mutex
 	lines  []string
@@ -78,7 +78,7 @@ func (h *heard) wait(t *testing.T, want string) {
 	}
 }
 
-// post is a POST that a fake server received.
+// post is a request that a fake server received. id and method are empty if it has no body.
 type post struct {
 	id     string
 	method string
@@ -169,7 +169,7 @@ func TestHTTPCall(t *testing.T) {
 	}
 }
 
-// The header fields of each era before and after the handshake.
+// The header fields of each era before and after the handshake. Those of the settings do not replace the link's own.
 func TestHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	var last http.Header
@@ -438,7 +438,7 @@ func TestHTTPUnixSocket(t *testing.T) {
 	}
 }
 
-// An answered call should cost little more than net/http itself.
+// BenchmarkHTTPCall measures an answered call, whose cost should be little more than that of net/http.
 func BenchmarkHTTPCall(b *testing.B) {
 	for _, kind := range []string{"json", "events"} {
 		b.Run(kind, func(b *testing.B) {

@@ -1,4 +1,4 @@
-// Package binary builds Collie and the programs that stories run it with, and runs them as a user does, by
+// Package binary builds Collie and the programs that tests run it with, and runs them as a user does, by
 // their command lines. It is for tests only.
 //
 // [Build] builds a program, [Serve] runs `collie serve`, [Everything] runs the server of the official Go SDK
@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// The programs that [Build] makes.
+// Packages of programs that tests give to [Build].
 const (
 	Collie           = "./cmd/collie"
 	EverythingInSDK  = "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"

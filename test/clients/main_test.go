@@ -9,4 +9,5 @@ import (
 	"collie/test/gateway"
 )
 
+// TestMain builds the programs that the tests run, runs the tests, and removes the programs.
 func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }

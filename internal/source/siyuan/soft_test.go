@@ -17,8 +17,8 @@ import (
 )
 
 // TestSoftErrors: with errorReporting.softRecoverableErrors an error that a model can fix reaches the model as a
-// result, whichever stage found it, and is still recorded as an error. Errors that a model cannot fix, and errors for
-// a person at a terminal, stay errors.
+// result, whichever stage found it, and is still recorded as an error. Errors that a model cannot fix stay errors, as do
+// those for a person at a terminal, and an unknown action, for which there is no source.
 func TestSoftErrors(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -69,7 +69,7 @@ func TestSoftErrors(t *testing.T) {
 	if _, err := run(tool.Direct, `{"action":"read","path":"/Notes/Missing"}`); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("at a terminal: %v", err)
 	}
-	for _, args := range []string{`{"action":"list_nodes"}`, `{"action":"help"}`, `{}`} { // all of it is off by default
+	for _, args := range []string{`{"action":"list_nodes"}`, `{"action":"help"}`, `{}`} { // off by default, which refuses help and calls without an action too
 		if _, err := p.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "timeline", Origin: tool.Direct, Args: json.RawMessage(args)}); tool.KindOf(err) != tool.Disabled {
 			t.Errorf("timeline %s: %v, want an error of kind %s", args, err, tool.Disabled)
 		}

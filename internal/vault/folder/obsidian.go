@@ -53,14 +53,12 @@ func (w *obsidianWriter) block(b *tree.Block) string {
 	c.Parent = b.Parent
 	w.prepare(c, b)
 	text := strings.Trim(markup.Kramdown(c), "\n")
-	if name := w.anchorBelow(b); name != "" && b.Kind != tree.Paragraph && b.Kind != tree.Heading {
+	// Paragraphs and headings have their ^name in the text, see prepare. Below others it is a line of its own.
+	if name := w.anchor(b.ID); name != "" && b.Kind != tree.Paragraph && b.Kind != tree.Heading {
 		text += "\n\n^" + name
 	}
 	return text
 }
-
-// anchorBelow returns the ^name of a block, "" for none. Below a block of a kind without text of its own, block writes it.
-func (w *obsidianWriter) anchorBelow(b *tree.Block) string { return w.anchor(b.ID) }
 
 // prepare changes a clone of a block, and all below it, into what Obsidian reads. original is the block in its
 // document.
@@ -341,8 +339,8 @@ func anchorName(id string, taken func(name string) bool) string {
 	return id
 }
 
-// plainFront writes the front matter of a document as Obsidian has it, "" for none. title is "" unless the name of the
-// file does not say it. old is the YAML that the file has now: the lines of keys whose values are the same stay.
+// plainFront writes the front matter of a document as Obsidian has it, "" for none. title is the title of the document if
+// the name of the file is another one, else "". old is the YAML that the file has now: the lines of keys whose values are the same stay.
 func plainFront(attrs map[string]string, title, old string) string {
 	want := map[string]string{}
 	for name, value := range attrs {

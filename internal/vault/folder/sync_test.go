@@ -120,7 +120,7 @@ func TestSyncBothWays(t *testing.T) {
 	idle(t, w, dir)
 }
 
-// A list that changes in the notebook leaves the lines of the lists beside it, which begin where the marker of the items is another one.
+// Lists with different markers stand side by side. Replacing one of them in the notebook leaves the lines of the others in the file.
 func TestSyncKeepsListsBesideAChangedOne(t *testing.T) {
 	t.Parallel()
 	lists := []string{"1) one\n2) two", "* item\n* other\n   * inner", "3. three\n4.  four", "+   plus\n+   more", "- minus\n   - inner"}

@@ -9,13 +9,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// defaultLimit is conf.search.limit: the number of rows that a statement without a LIMIT can return.
+// defaultLimit is the value of conf.search.limit: the number of rows that a statement without a LIMIT can return.
 const defaultLimit = 64
 
 // flushTransaction does nothing, since SQL sees every write at once.
 func flushTransaction(*workspace.Tx, api.Request) api.Reply { return api.Done() }
 
-// querySQL runs one statement. As in SiYuan, a write has no effect and is answered as if it had succeeded.
+// querySQL runs one statement; of several only the first. As in SiYuan, a write has no effect and is answered as if it had
+// succeeded, except in mode readonly, where it fails.
 func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	text := req.NeedText("stmt")
 	mode := req.OptStr("mode")

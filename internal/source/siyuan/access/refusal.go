@@ -45,7 +45,7 @@ var notFoundHints = map[What]string{
 }
 
 // NotFound returns the error for a thing that does not exist, or that is hidden from the caller: the two errors are
-// equal byte for byte. subject is what the caller wrote, and the hint depends on nothing else.
+// equal byte for byte. subject is what the caller wrote, and message and hint depend on nothing but what and subject.
 func NotFound(what What, subject string) *tool.Error {
 	hint := notFoundHints[what]
 	if otherHint := otherKindHint(what, subject); otherHint != "" {

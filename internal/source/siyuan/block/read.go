@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions of the tool block that read blocks: as kramdown, as DOM, and their attributes.
+// This file has the actions of the tool block that read blocks: as kramdown, as DOM, their attributes and their children.
 
 type kramdownResult struct {
 	ID        kernel.ID `json:"id" about:"the block"`

@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the short actions of the tool system that tell about the workspace, its version, network and time.
+// This file has the short actions of the tool system: the folder of the workspace; version, proxy and clock of the kernel; and a
+// message to the person.
 
 func workspaceInfo() *action.Action {
 	return action.New(action.Spec{

@@ -46,14 +46,14 @@ func (s *Session) clientCredentials(ctx context.Context, before *record, more []
 		}
 		return rec, nil
 	}
-	if tool.KindOf(err) == tool.Upstream {
+	if tool.KindOf(err) == tool.Upstream { // a final refusal, see token
 		s.setNeeds(true)
 		return nil, &NeedsAuthError{Server: s.server.Name, byItself: true, err: err}
 	}
 	return nil, err
 }
 
-// token requests a token for the client itself.
+// token requests a token for the client itself. An error that trying again cannot cure is of kind Upstream.
 func (s *Session) token(ctx context.Context, before *record, more []string) (*record, error) {
 	f, err := s.discover(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 	if len(rec.Scopes) > 0 {
 		params = append(params, oauth2.SetAuthURLParam("scope", strings.Join(rec.Scopes, " ")))
 	}
-	tok, err := s.exchange(ctx, rec, "", params...)
+	tok, err := s.exchange(ctx, rec, "", params...) // no code: params name another grant
 	if e, ok := errors.AsType[*oauthError](err); ok && e.isFinal() {
 		err = asServerFault(err)
 	}

@@ -58,13 +58,14 @@ func TestSupervisor(t *testing.T) {
 	})
 }
 
-// A canceled or finished order is not given, however soon it was due. An earlier order moves the timer forward.
+// A canceled or finished order is not given, however soon it was due. If an order is due before
+// the planned one, the timer fires for it instead.
 func TestSupervisorTimer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		last func(*supervise.Machine, time.Time)
 		want int
-	}{"goes on": {answered, 1}, "cancelled": {cancelRetry, 0}, "finished": {finish, 0}, "overtaken": {ready, 0}} {
+	}{"an answer leaves the retry": {answered, 1}, "cancelled": {cancelRetry, 0}, "finished": {finish, 0}, "ready before the retry": {ready, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
