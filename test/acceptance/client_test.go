@@ -117,7 +117,7 @@ func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	return got
 }
 
-// must is call for a call that should succeed.
+// must is call for a call that should succeed. It ends the test otherwise.
 func (v *sdkClient) must(t *testing.T, tool, args string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)

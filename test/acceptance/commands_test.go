@@ -97,8 +97,8 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestExitCodes produces each exit code. [TestDangerousCallsOnTheCommandLine] covers 5 (declined),
-// [TestKernelDownOnTheCommandLine] covers 3 (unreachable).
+// TestExitCodes produces the exit codes 0, 1 (error) and 4 (not allowed). [TestFlags] covers 2 (usage),
+// [TestKernelDownOnTheCommandLine] 3 (unreachable), and [TestDangerousCallsOnTheCommandLine] 5 (not confirmed).
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

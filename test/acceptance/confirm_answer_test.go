@@ -12,6 +12,7 @@ import (
 	"collie/test/await"
 )
 
+// The capabilities of a client that shows questions, and its answers to them.
 const (
 	shows = `{"elicitation":{}}`
 	yes   = `{"action":"accept","content":{"confirm":true}}`
@@ -39,10 +40,10 @@ func TestWhoMayAnswerAQuestion(t *testing.T) {
 	t.Log(tb.text())
 }
 
-// cells takes one cell of the table.
+// cells records one cell of the table of outcomes and compares it with the expected outcome.
 type cells func(way, asked, by, got, want string)
 
-// legacyAnswers: the answer to a question comes in the session that was asked.
+// legacyAnswers checks that a question counts as answered only in the session that was asked.
 func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
 	const way = "elicitation legacy"
 	mine, second := s.session(t, s.token, shows), s.session(t, s.token, shows)
@@ -85,8 +86,8 @@ func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
 	}
 }
 
-// modernAnswers: the answer comes with the requestState of the question, from a client of the same key, pipe and name,
-// with the request that was asked about.
+// modernAnswers checks that an answer counts only with the requestState of the question, once, in the same request, and
+// from a client with the same key, pipe and name.
 func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
 	const way = "elicitation modern"
 	ask := func(key, name string, head ...string) string {
@@ -133,7 +134,8 @@ func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
 	}
 }
 
-// programAnswers: only the control key counts as a person; a token does not.
+// programAnswers checks that only a program with the control key may answer for a person at the API; a token does not
+// suffice.
 func (s *site) programAnswers(t *testing.T, cell cells) {
 	for _, by := range []struct{ name, key, confirm, elicit string }{
 		{"control key (own program)", s.control, "ran", "ran"},
@@ -155,8 +157,8 @@ func (s *site) programAnswers(t *testing.T, cell cells) {
 	cell("confirm method", "control key, no dialogue", "-", verdict(last), "confirmation_needed")
 }
 
-// TestElicitationConfirms: with this setting off, no client over HTTP may answer for its person, but a client that the
-// user started on a pipe still may.
+// TestElicitationConfirms turns the setting http.elicitationConfirms off: no client over HTTP may answer for its person,
+// but a client that the user started on a pipe still may.
 func TestElicitationConfirms(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t, `"http":{"elicitationConfirms":false}`)

@@ -24,7 +24,7 @@ const dangerousCall = `"name":"system","arguments":{"action":"workspace_info"}`
 // confirmCaller is one kind of caller, which makes the dangerous call over a public interface.
 type confirmCaller struct {
 	name string
-	// who is equal for callers that the gateway deliberately does not tell apart.
+	// who is the identity that the gateway gives the caller. Callers with the same who share their approvals.
 	who string
 	// call makes the call. asked receives each question that arrives while it runs.
 	call func(t *testing.T, asked func(q gjson.Result)) gjson.Result
@@ -64,7 +64,8 @@ func (s *site) post(t *testing.T, path, key, body string, head ...string) *http.
 	return resp
 }
 
-// answer reads the response to a JSON-RPC request, alone or at the end of a stream.
+// answerOf reads the response to a JSON-RPC request, which is the whole body or the last event of a stream. It passes
+// the questions in the stream to asked, which may be nil.
 func answerOf(t *testing.T, resp *http.Response, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
 	defer resp.Body.Close()
@@ -92,7 +93,7 @@ func answerOf(t *testing.T, resp *http.Response, asked func(q gjson.Result)) gjs
 	return gjson.Result{}
 }
 
-// meta is the metadata of a modern request about its sender. The name "-" stands for no name.
+// meta returns the metadata of a modern request about its sender. The name "-" stands for no name.
 func meta(name, capabilities string) string {
 	info := fmt.Sprintf(`"io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1"},`, name)
 	if name == "-" {
@@ -101,7 +102,7 @@ func meta(name, capabilities string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` + info + `"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
 }
 
-// modern makes the call, or params in its place, as a client of a name that comes over HTTP with a key.
+// modern makes a call with params over HTTP, as a modern client with that name and key.
 func (s *site) modern(t *testing.T, key, name, capabilities, params string, head ...string) gjson.Result {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + `,` + meta(name, capabilities) + `}}`
@@ -130,7 +131,7 @@ func (s *session) call(t *testing.T, asked func(q gjson.Result)) gjson.Result {
 	return answerOf(t, s.post(t, "/mcp", s.key, body, "Mcp-Session-Id", s.id), asked)
 }
 
-// reply answers a question, whoever's it is, and returns the status of that.
+// reply answers the question with that id, even one asked in another session, and returns the HTTP status.
 func (s *session) reply(t *testing.T, id gjson.Result, result string) int {
 	t.Helper()
 	resp := s.post(t, "/mcp", s.key, `{"jsonrpc":"2.0","id":`+id.Raw+`,"result":`+result+`}`, "Mcp-Session-Id", s.id)
@@ -175,7 +176,7 @@ func (p *pipe) say(t *testing.T, line string) {
 	}
 }
 
-// hear waits for the answer to the request of an id.
+// hear waits for the answer to the request with that id, and passes questions that come before it to asked.
 func (p *pipe) hear(t *testing.T, id string, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
 	late := time.After(limit)
@@ -215,7 +216,8 @@ func (p *pipe) send(t *testing.T, params string, asked func(q gjson.Result)) gjs
 	return p.hear(t, fmt.Sprint(p.id), asked)
 }
 
-// api makes the call at /api/v1/calls, in one request, or as a dialogue that answers all it is asked with a yes.
+// api makes the dangerous call at /api/v1/calls: in one request, or as a dialogue that answers every question with a
+// yes. It returns the method of the last question, and the answer.
 func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked string, last gjson.Result) {
 	t.Helper()
 	first := `{"name":"system","args":{"action":"workspace_info"}` + more + `}`
@@ -250,7 +252,8 @@ func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked 
 	return "", last
 }
 
-// verdict is the outcome of a call: "ran", "asked", "code CODE", the type of one of our errors, or a JSON-RPC error.
+// verdict returns the outcome of a call: "ran", "asked", "code CODE", the type of one of Collie's errors, or "refused
+// CODE" for a JSON-RPC error.
 func verdict(m gjson.Result) string {
 	if e := m.Get("error"); e.Get("code").Type == gjson.Number {
 		return "refused " + e.Get("code").Raw

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWhoAnswersAtATerminal has the person's own commands asked, and a client's call answered by "collie confirm": what
-// is typed at a terminal counts, what is piped in does not, and the answer is for the client that was shown the code.
+// TestWhoAnswersAtATerminal confirms a person's own commands, and a client's call with "collie confirm". What is typed
+// at a terminal counts, what is piped in does not. The answer counts only for the client that was shown the code.
 func TestWhoAnswersAtATerminal(t *testing.T) {
 	t.Parallel()
 	w, s, _ := confirmWorld(t)

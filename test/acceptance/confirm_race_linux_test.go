@@ -9,8 +9,8 @@ import (
 	"collie/test/await"
 )
 
-// TestTwoPeopleAnswerAtOnce answers a waiting call at two terminals at the same moment, with a yes and a no. One answer
-// counts, the other terminal names it, and the call follows it.
+// TestTwoPeopleAnswerAtOnce answers a waiting call at two terminals at the same moment, with a yes and a no. One of the
+// answers decides about the call, and the other terminal says that the call has been answered already.
 func TestTwoPeopleAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)

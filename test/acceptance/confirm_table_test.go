@@ -13,7 +13,8 @@ import (
 	"collie/internal/pipeline/gate"
 )
 
-// confirmWorld is a gateway that offers the dangerous call, and the file of the calls that wait in its home.
+// confirmWorld starts a gateway that offers the dangerous call, and opens the store of the calls that wait for a person
+// in its home. members are further members of the settings, each as `"name":value`.
 func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending) {
 	t.Helper()
 	w := newWorld(t)
@@ -25,7 +26,7 @@ func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending)
 	return w, newSite(t, g), gate.OpenPending(filepath.Join(g.Home, "state", "pending"))
 }
 
-// confirmCallers are callers of all kinds at one home. Those that show no questions get codes.
+// confirmCallers returns callers of all kinds that use one home. None of them shows questions, so they get codes.
 func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 	t.Helper()
 	const none = `{}`
@@ -47,7 +48,7 @@ func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 		overHTTP("modern named as 1", "token session 1", "session "+first.id),
 		overHTTP("modern, no name", "token", "-"),
 	}
-	other := w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`) // other settings: no gateway is shared
+	other := w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`) // with other settings, a pipe does not share the gateway
 	for _, p := range []struct{ name, settings string }{{"bridge", w.settings}, {"pipe", other}} {
 		for _, era := range []string{legacy, modern} {
 			for n := range 2 {
@@ -98,8 +99,8 @@ func (tb *table) text() string {
 	return "\n" + tb.String()
 }
 
-// TestWhoMayUseAnApproval lets each caller make the dangerous call and a person approve its code, and then every caller
-// make the call. It runs once, and only for the caller that was shown the code.
+// TestWhoMayUseAnApproval lets each caller make the dangerous call, approves its code, and then lets every other caller
+// make the call. The call runs once, and only for the caller that was shown the code.
 func TestWhoMayUseAnApproval(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)
@@ -122,7 +123,7 @@ func TestWhoMayUseAnApproval(t *testing.T) {
 				if asker.who != "" {
 					t.Fatalf("%s gets %q and no code", asker.name, code)
 				}
-				row = append(row, "-") // a terminal is asked, and nothing waits
+				row = append(row, "-") // commands are asked at the terminal and leave no waiting call
 				continue
 			}
 			if _, err := pending.Answer(t.Context(), code, true); err != nil {
@@ -133,7 +134,7 @@ func TestWhoMayUseAnApproval(t *testing.T) {
 				t.Errorf("asked by %s, made by %s: %s, want it to run: %t", asker.name, user.name, got, same)
 			}
 			row = append(row, map[bool]string{true: "runs", false: "."}[got == "ran"])
-			if got != "ran" { // the approval is still there, for its own caller, and once
+			if got != "ran" { // the approval still counts for its own caller
 				if again := verdict(asker.call(t, nil)); again != "ran" {
 					t.Errorf("asked by %s, after a try by %s: %s", asker.name, user.name, again)
 				}
@@ -148,7 +149,7 @@ func TestWhoMayUseAnApproval(t *testing.T) {
 	t.Logf("%d approvals; %s", used, tb.text())
 }
 
-// TestOneApprovalRunsOnce makes the approved call ten times at once.
+// TestOneApprovalRunsOnce makes the approved call ten times at once: it runs once, and the others get new codes.
 func TestOneApprovalRunsOnce(t *testing.T) {
 	t.Parallel()
 	_, s, pending := confirmWorld(t)

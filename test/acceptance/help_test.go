@@ -59,7 +59,7 @@ func TestHelp(t *testing.T) {
 	})
 }
 
-// strs are the items of a list in an answer.
+// strs returns the items of a list in an answer.
 func strs(a answer, path string) []string {
 	var out []string
 	for _, v := range a.Get(path).Array() {
@@ -68,7 +68,7 @@ func strs(a answer, path string) []string {
 	return out
 }
 
-// readPage reads a resource that is one text.
+// readPage reads a resource that is one Markdown text.
 func (v *sdkClient) readPage(t *testing.T, uri string) (string, error) {
 	t.Helper()
 	r, err := v.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
@@ -191,7 +191,7 @@ func TestPrompts(t *testing.T) {
 	})
 }
 
-// TestInstructions holds the instructions of a session to their size and their subjects.
+// TestInstructions checks the size of a session's instructions, and that they cover their subjects.
 func TestInstructions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

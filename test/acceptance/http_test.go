@@ -66,9 +66,8 @@ func newClient(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// TestHTTPCodes goes through the codes of the listener and of the sessions with the SiYuan source
-// behind them, and holds that nobody who is refused reaches the kernel. Each case by itself, in
-// all its forms, is in the tests of face/httpserver and internal/mcp.
+// TestHTTPCodes checks the status codes of the listener and of sessions in front of the SiYuan tools, and that a refused
+// request does not reach the kernel. The tests of internal/face/httpserver and internal/mcp cover each code in full.
 func TestHTTPCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +112,7 @@ func TestHTTPCodes(t *testing.T) {
 		t.Errorf("the kernel was asked: %v", paths(got))
 	}
 
-	// Guessing ends in 429, for the right token at that address it does not.
+	// Guessing tokens ends with status 429.
 	last := 0
 	for range 30 {
 		resp, _ := post(t, c, g.URL, "guess", initialize, nil)
@@ -155,7 +154,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// certificate makes one for 127.0.0.1.
+// certificate makes a self-signed certificate for 127.0.0.1. It returns its files, and a pool that trusts it.
 func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -276,7 +275,7 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 	}
 }
 
-// call is must for goroutines.
+// call is [sdkClient.must] for goroutines: it reports a failed call with t.Errorf.
 func call(t *testing.T, v *sdkClient, tool, args string) {
 	t.Helper()
 	if got := v.call(t, tool, args); got.failed {

@@ -13,8 +13,8 @@ import (
 	"collie/test/await"
 )
 
-// TestInterrupted presses Ctrl-C: a command that did not come to its end has exit code 130, as
-// shells and other programs have it, and a gateway stops in order and says so.
+// TestInterrupted sends SIGINT, as Ctrl-C does: an unfinished command has exit code 130, the convention of shells, and a
+// gateway shuts down cleanly and says so.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -51,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // the error code shows it
+			_ = cmd.Wait() // the exit code is checked below
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.HasSuffix(errs.String(), tt.says) {
 				t.Errorf("exit code %d, want %d; it said %s, want %q at its end", code, tt.code, errs.String(), tt.says)
 			}

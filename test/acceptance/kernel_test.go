@@ -126,11 +126,11 @@ func TestBusyKernel(t *testing.T) {
 	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 }
 
-// TestKernelDownOnTheCommandLine says the same of the command line, by its exit code (10).
+// TestKernelDownOnTheCommandLine checks the same on the command line, whose exit code is 3.
 func TestKernelDownOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.settings = w.Settings(t, nil, w.section("http://127.0.0.1:1")) // which no other test can get meanwhile
+	w.settings = w.Settings(t, nil, w.section("http://127.0.0.1:1")) // a port that no other test gets
 	got := w.cli(t, "fs", "read", "/Work/Plan")
 	got.wantCode(t, 3)
 	wantWords(t, "stderr", got.errs, "start SiYuan")

@@ -6,7 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestMovesTakenBack: taking a move back is a move out of where the document is now, and needs what any other does.
+// TestMovesTakenBack undoes a move. Undoing a move is a move out of the place where the document is now, and needs the
+// same levels as any other move.
 func TestMovesTakenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

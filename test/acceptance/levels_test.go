@@ -13,7 +13,7 @@ import (
 )
 
 // TestLevels calls one action for each level on a notebook of each level, through the pipeline.
-// All actions, with one target and with several, are the matrix of test/notes.
+// All actions, with one target and with several, are tested in test/notes.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string][3]string{ // read, write, delete
@@ -58,9 +58,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestHiddenNotebook asks everything that can be asked without knowing an id, and looks
-// for the hidden notebook in all answers: its ids, and the word that all its content has. A
-// canary in each field of it, behind each action, is in test/notes.
+// TestHiddenNotebook asks for everything that needs no id of the hidden notebook, and searches all answers for its ids
+// and for the word that all its content has. The test with a word in each field, behind each action, is in test/notes.
 func TestHiddenNotebook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -144,7 +143,7 @@ func TestHiddenNotebook(t *testing.T) {
 	})
 }
 
-// TestEveryToolAnswers makes sure that the tools used above exist.
+// TestEveryToolAnswers checks that the tools named by the tests of this package exist.
 func TestEveryToolAnswers(t *testing.T) {
 	t.Parallel()
 	var names []string

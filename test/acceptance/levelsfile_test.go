@@ -32,7 +32,7 @@ func TestMissingLevelsFile(t *testing.T) {
 	})
 }
 
-// bare is a world without any file of ours.
+// bare makes a world whose workspace has no files of Collie.
 func bare(t *testing.T, members ...string) *world {
 	t.Helper()
 	w := &world{Kernel: kerneltest.New(t), Programs: gateway.Place(t)}

@@ -13,8 +13,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestTheListenerGetsTLS switches TLS on at the address of a gateway that runs. A certificate that cannot be read changes
-// nothing. A request that has begun in clear text is answered, and whoever comes then speaks TLS.
+// TestTheListenerGetsTLS switches TLS on at the address of a running gateway. A certificate that cannot be read changes
+// nothing. A request that has begun in clear text is answered, and new connections have to use TLS.
 func TestTheListenerGetsTLS(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,8 +14,8 @@ import (
 	"collie/test/await"
 )
 
-// TestPeopleElsewhereAreNotified: a call that waits for a person is told of at their address, once, without its arguments and
-// without a way to answer it there. The address is taken up while the gateway runs; a wrong one keeps the old one.
+// TestPeopleElsewhereAreNotified checks that a call that waits for a person is announced at the address in guard.notify,
+// without its arguments. The gateway applies a new address while it runs, and keeps the old one if the new one is wrong.
 func TestPeopleElsewhereAreNotified(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 16)

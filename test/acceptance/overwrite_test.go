@@ -7,8 +7,8 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// TestOverwrite overwrites documents that hold what text cannot: each is refused without a
-// write. Package fs shows the cases one by one, 10 001 blocks among them.
+// TestOverwrite overwrites documents with content that Markdown cannot express: each call is refused without a write.
+// The tests of package fs cover all cases, such as documents of 10,001 blocks.
 func TestOverwrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

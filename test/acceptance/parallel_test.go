@@ -20,9 +20,8 @@ import (
 	"collie/test/await"
 )
 
-// TestParallelCalls makes 50 calls at once, 40 good and 10 bad, from clients of both eras: no
-// coin is lost and none given for nothing, each call has its line in the analytics, and
-// the mascot's events count up.
+// TestParallelCalls makes 50 calls at once, 40 good and 10 bad, from clients of both eras: each good call earns one
+// coin and each bad call none, each call has its line in the analytics, and the mascot's events count up.
 func TestParallelCalls(t *testing.T) {
 	t.Parallel()
 	const all, bad = 50, 10
@@ -50,7 +49,7 @@ func TestParallelCalls(t *testing.T) {
 	}
 	wg.Wait()
 	var balance answer
-	await.Until(t, "all coins", func() bool { // they are put away beside the calls
+	await.Until(t, "all coins", func() bool { // coins are stored in the background
 		balance = clients[1].must(t, "mascot", `{"action":"get_balance"}`)
 		return balance.Get("balance").Int() >= all-bad
 	})
@@ -94,7 +93,7 @@ func TestParallelCalls(t *testing.T) {
 	w.wantPuppy(t, all, time.Since(begun))
 }
 
-// usage are the lines of the analytics of a home.
+// usage returns the entries of the analytics files in a home.
 func usage(t *testing.T, home string) []analytics.Entry {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(home, "*", "analytics", "*.jsonl"))
@@ -118,9 +117,9 @@ func usage(t *testing.T, home string) []analytics.Entry {
 	return out
 }
 
-// wantPuppy holds what was written into the workspace to the rules of the mascot's files:
-// one event whose number only grows, calls and coins that only grow, at most one of each kind
-// every 500 ms, and at the end all of it.
+// wantPuppy checks the events that the mascot wrote into the workspace while calls were made for took: their sequence
+// numbers grow, their count of calls never falls, there is at most one event every 500 ms, and the last event counts all
+// but at most ten of the calls.
 func (w *world) wantPuppy(t *testing.T, calls int64, took time.Duration) {
 	t.Helper()
 	var seq, total int64

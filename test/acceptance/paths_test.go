@@ -93,7 +93,7 @@ func TestHostilePaths(t *testing.T) {
 	})
 }
 
-// quote is text as JSON.
+// quote returns text as a JSON string.
 func quote(text string) string {
 	raw, err := json.Marshal(text)
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestResults holds results to their shapes: lists are wrapped, members that are rarely wanted
-// come with verbose:true alone. That text and structured content agree,
-// [sdkClient.call] holds for every call of this package.
+// TestResults checks the shapes of results: members that are rarely needed are in them only with verbose:true.
+// [sdkClient.call] checks for every call of this package that text and structured content agree.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -43,7 +42,8 @@ func TestResults(t *testing.T) {
 	})
 }
 
-// TestSlimIsSwitchable reads debug.slimResponses of the tool config.
+// TestSlimIsSwitchable sets debug.slimResponses to false in the tool config: results keep the members that are rarely
+// needed.
 func TestSlimIsSwitchable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestResultCap(t *testing.T) {
 	})
 }
 
-// newWorldOn is another view of a world, with other settings.
+// newWorldOn returns a world with the same kernel and notebooks as w, but other settings.
 func newWorldOn(t *testing.T, w *world, members ...string) *world {
 	t.Helper()
 	other := *w
@@ -103,7 +103,8 @@ func newWorldOn(t *testing.T, w *world, members ...string) *world {
 	return &other
 }
 
-// TestArgumentsOfAnObviousType gives arguments as models do.
+// TestArgumentsOfAnObviousType gives arguments with types that models often confuse: numbers and booleans as strings,
+// null for an absent value, and one item for a list.
 func TestArgumentsOfAnObviousType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -27,8 +27,8 @@ func (w *world) appendArgs(data, id string) string {
 	return fmt.Sprintf(`{"action":"append","dataType":"markdown","data":%q,"parentID":%q,"requestId":%q}`, data, w.plan, id)
 }
 
-// TestLostResponse has the kernel write and hang up without an answer: the outcome is
-// unknown, and neither the same request again nor a restart of the gateway makes a second write.
+// TestLostResponse has the kernel write and hang up without an answer: the outcome is unknown, and the same request does
+// not write a second time, neither through the gateway nor on the command line of the same home.
 func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
@@ -44,7 +44,7 @@ func TestLostResponse(t *testing.T) {
 			wantWords(t, "the error", lost.text, "request-0001", "read")
 			v.refused(t, "block", args, "outcome_unknown")
 
-			// The command line of the same home and the next gateway know the unfinished write too.
+			// The command line of the same home knows the unfinished write too.
 			w.cliIn(t, home, nil, "--config", w.settings, "call", "block", "append", "--args", strings.Replace(args, `"action":"append",`, "", 1)).wantCode(t, 1)
 			if n := w.appends(); n != 1 {
 				t.Errorf("%d writes, want 1", n)
@@ -73,7 +73,7 @@ func TestLostResponseOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestReplay repeats a request that was answered, and uses its id for another one.
+// TestReplay repeats a request that was answered, and then uses its request id for another request.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -93,7 +93,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestChangedState gives back the hash of a state that is not there any more.
+// TestChangedState writes with the hash of an outdated state in ifMatch: nothing is written.
 func TestChangedState(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, version string) {

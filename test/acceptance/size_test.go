@@ -23,8 +23,8 @@ func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
 	return raw
 }
 
-// TestSizeOfTheList holds the list of the eleven tools to its budget on the wire. What
-// each tool costs, TestSize of package siyuan says.
+// TestSizeOfTheList checks that the list of the eleven tools is at most 9216 bytes on the wire. TestSize of package
+// siyuan measures each tool.
 func TestSizeOfTheList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,8 +8,7 @@ import (
 	"collie/test/live"
 )
 
-// TestSmoke runs the smoke of `make live` against the kernel of tests. A notebook of somebody
-// else stays as it was.
+// TestSmoke runs the smoke test of `make live` against the test kernel. Existing notebooks are not changed.
 func TestSmoke(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

@@ -13,7 +13,7 @@ func (w *world) terminal(t *testing.T, args ...string) *terminal.Screen {
 	return w.terminalIn(t, t.TempDir(), args...)
 }
 
-// terminalIn is terminal for a home.
+// terminalIn is like terminal, but uses the given home.
 func (w *world) terminalIn(t *testing.T, home string, args ...string) *terminal.Screen {
 	t.Helper()
 	return terminal.Run(t, terminal.Size{}, w.Collie, append([]string{"--home", home, "--config", w.settings}, args...)...)
@@ -40,7 +40,7 @@ func TestPaging(t *testing.T) {
 	}
 }
 
-// TestDangerousCallsAtATerminal asks the person at the terminal: only a yes does it.
+// TestDangerousCallsAtATerminal asks the person at the terminal: only a yes runs the call.
 func TestDangerousCallsAtATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -33,8 +33,7 @@ func without(name string, off ...string) []string {
 }
 
 // TestConfigFormats loads the three formats of the tool config through the running gateway, for
-// clients of both eras. What each format can say in all, TestFormats of package access
-// shows.
+// clients of both eras. TestFormats of package access covers the formats in full.
 func TestConfigFormats(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -90,8 +89,8 @@ func TestConfigFormats(t *testing.T) {
 	}
 }
 
-// TestConfigChangeIsTold changes the file while clients of both eras look: they are told, and
-// the list and the calls follow.
+// TestConfigChangeIsTold changes the file while clients of both eras are connected: they are notified, and the list and
+// the calls follow the new config.
 func TestConfigChangeIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everyTime)
@@ -206,7 +205,7 @@ func listedActions(t *testing.T, v *sdkClient) []string {
 	return out
 }
 
-// TestConfigIsKeptForItsTime keeps the config for its time: calls within it ask no more.
+// TestConfigIsKeptForItsTime checks that the config is cached: calls within 30 s do not read it again.
 func TestConfigIsKeptForItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // 30 s
@@ -227,7 +226,7 @@ func TestConfigIsKeptForItsTime(t *testing.T) {
 	}
 }
 
-// TestReadOnlyTools offers only what reads, and says so.
+// TestReadOnlyTools sets readOnlyTools: only actions that read are offered, and the tools are annotated as read-only.
 func TestReadOnlyTools(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, everyTime)

@@ -27,7 +27,7 @@ const (
 	configFile   = "mcpToolsConfig"
 )
 
-// world is a kernel with three notebooks, and programs that use it.
+// world is what most tests of this package start from: a test kernel with three notebooks, and programs that use it.
 type world struct {
 	*kerneltest.Kernel
 	gateway.Programs
@@ -89,7 +89,7 @@ func (w *world) cli(t *testing.T, args ...string) run {
 	return w.cliIn(t, t.TempDir(), nil, append([]string{"--config", w.settings}, args...)...)
 }
 
-// cliIn runs `collie args…` in a home, with no environment variables besides env.
+// cliIn runs `collie args…` in a home. From the environment it leaves out what would configure Collie, and adds env.
 func (w *world) cliIn(t *testing.T, home string, env []string, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
