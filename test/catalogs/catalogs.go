@@ -69,7 +69,7 @@ func Fifty() []Server {
 	return out
 }
 
-// set returns a definition with another name.
+// set returns a copy of the definition with that name.
 func set(def json.RawMessage, name string) json.RawMessage {
 	out, err := sjson.SetBytes(def, "name", name)
 	if err != nil {
@@ -78,7 +78,7 @@ func set(def json.RawMessage, name string) json.RawMessage {
 	return out
 }
 
-// Tool returns the server as a Source would offer it.
+// Tool returns the server as one tool with an action for each definition, the form in which sources offer servers.
 func (s Server) Tool() tool.Tool {
 	t := tool.Tool{Name: s.Name, Prefix: s.Name + "__"}
 	for _, def := range s.Tools {

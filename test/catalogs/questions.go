@@ -50,8 +50,8 @@ func Questions(file string) (questions []string, answers [][]string, err error) 
 	return questions, answers, nil
 }
 
-// Found asks the questions of a file. It returns how many there are, how many have a right answer in first
-// place, and how many have one among the first five.
+// Found searches for the questions in a file, as the search view does. It returns how many questions there are, for how
+// many the first result is a right answer, and for how many one of the first five is.
 func Found(file string) (questions, first, few int, err error) {
 	docs, names := Documents()
 	x := find.New(docs)

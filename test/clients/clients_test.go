@@ -23,24 +23,24 @@ import (
 const (
 	// sessionLimit bounds a session of a client, which takes seconds.
 	sessionLimit = 2 * time.Minute
-	// leavingLimit bounds what a client leaves behind.
+	// leavingLimit bounds how long processes live on after their client.
 	leavingLimit = 30 * time.Second
 	note         = "milk and 面包"
 )
 
-// full has all clients connected in both ways, and every view walked by each SDK in each era. Without it the stories have one
-// of each.
+// full makes the stories connect all clients in both ways, and use every view with each SDK in each era. Without it they
+// cover only some of these combinations.
 var full = flag.Bool("full", false, "also what a change seldom breaks")
 
-// connections are the ways to connect a client.
+// connections are the ways to connect a client: with the servers' tools known before its first session, or not.
 var connections = []struct {
 	name  string
 	known bool
 	args  []string
 }{{"learnt by connect", true, nil}, {"never seen", false, []string{"--no-warm"}}}
 
-// TestClients has each client work in a home where nobody has been: what its model is shown in the
-// first session, what calls give, and that another session finds the notes of the first.
+// TestClients has each client work in a new home. It checks which tools the model is shown in the first session, what
+// their calls return, and that a second session finds the notes of the first.
 func TestClients(t *testing.T) {
 	modules, tools := binary.Packages(t, "."), binary.Packages(t, filepath.Join("..", "conformance"))
 	node := binary.Node(t, tools)
@@ -81,6 +81,8 @@ type home struct {
 	hosts   []string
 }
 
+// newHome makes a home for a client, with the settings that it needs and a proxy that refuses and records connections
+// to other machines.
 func newHome(t *testing.T, c client, modules, node string) *home {
 	t.Helper()
 	h := &home{Programs: gateway.Place(t), client: c, argv: []string{filepath.Join(modules, c.program)}}
@@ -149,7 +151,7 @@ func (h *home) runWith(t *testing.T, env []string, name string, args ...string) 
 	return stdout.String()
 }
 
-// env is the environment of a home where nothing has been set up.
+// env returns the environment of programs in the home, with the proxy and more.
 func (h *home) env(more ...string) []string {
 	env := []string{
 		"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + h.dir, "LANG=C.UTF-8", "TERM=dumb",

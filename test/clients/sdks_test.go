@@ -40,7 +40,8 @@ var stops = map[string][2]string{
 	provider.Completions: {"tool_calls", "stop"}, provider.Gemini: {"STOP", "STOP"},
 }
 
-// TestSDKs has the SDKs of the providers talk to the fake: each understands what the script says.
+// TestSDKs checks the fake model of test/fakellm against the SDKs of the model providers: each SDK, with and without
+// streaming, must understand the answers in the script. The program sdks.mjs runs the SDKs.
 func TestSDKs(t *testing.T) {
 	t.Parallel()
 	binary.Packages(t, ".")

@@ -50,7 +50,8 @@ const mostChanges = 60
 
 type listedTool struct{ Name, Description, Schema string }
 
-// ways are the same steps in the form for each view. The last step changes the list.
+// ways are the same steps for each view: flat lists all tools, grouped lists one tool for each server, and search lists
+// tools that find, describe and call others. The last step changes the list.
 var ways = map[string]struct {
 	tools []string // names that the list must contain
 	steps []step
@@ -136,6 +137,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// walkTypeScript makes the steps with the TypeScript SDK, in the program walk.mjs.
 func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw walk) {
 	t.Helper()
 	given, err := json.Marshal(steps)
@@ -155,6 +157,7 @@ func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw 
 	return saw
 }
 
+// walkGo makes the steps with the Go SDK.
 func walkGo(t *testing.T, url, version string, steps []step) (saw walk) {
 	t.Helper()
 	changed := make(chan struct{}, 99)

@@ -33,7 +33,7 @@ func (b Baseline) Write(file string) error {
 	return os.WriteFile(file, append(raw, '\n'), 0o644)
 }
 
-// Check compares a run of the server alone with its list and returns a line for each difference. A scenario
+// Check compares a run without Collie with its list and returns a line for each difference. A scenario
 // that is listed but passes is a difference too, because Collie could lose it unnoticed.
 func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
 	listed, known := b[run]
@@ -54,7 +54,7 @@ func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
 	return problems
 }
 
-// Lost returns the scenarios of a run with Collie that fail and are not in the list of what fails without it, sorted.
+// Lost returns, sorted, the scenarios that fail in a run with Collie and are not in the baseline.
 func (b Baseline) Lost(run string, behind []Outcome) []string {
 	return slices.DeleteFunc(Failing(behind), func(s string) bool { return slices.Contains(b[run], s) })
 }

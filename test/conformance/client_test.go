@@ -27,15 +27,15 @@ var clientSuites = []struct {
 	{"2026-07-28", "conformance-0.2", []string{"--requirements", "2026-07-28"}},
 }
 
-// gained are scenarios that the client does not pass and Collie does for it: signing in is Collie's.
+// gained are scenarios that the client passes only with Collie, because Collie does the signing in.
 var gained = []string{"auth/client-credentials-basic"}
 
-// notOfGateways are scenarios that a gateway between the two cannot pass by nature, with the reason.
-// It is empty: whatever is added here is lost to those who put Collie in front of a server.
+// notOfGateways are scenarios that no gateway between client and server can pass, with the reason. It is empty. An
+// entry means that users lose something when they put Collie in front of a server.
 var notOfGateways = map[string]string{}
 
-// TestClientRole runs the client of the Go SDK against the suites' own servers, first alone and then
-// with a Collie between.
+// TestClientRole runs the client of the Go SDK against the suites' own servers with a Collie in between. With -full or
+// -update it also runs the client alone; otherwise it compares with the baseline.
 func TestClientRole(t *testing.T) {
 	modules := binary.Packages(t, ".")
 	b := bench{

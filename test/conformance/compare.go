@@ -1,6 +1,6 @@
 package conformance
 
-// Lost returns the scenarios that pass alone but not behind the gateway, in order. If a scenario passed at
+// Lost returns the scenarios that pass without the gateway (alone) but not behind it, in order. If a scenario passed at
 // least one check alone, it must also pass one behind the gateway: if all its checks were skipped, it counts
 // as lost.
 func Lost(alone, behind []Outcome) (lost []string) {

@@ -53,6 +53,9 @@ type bench struct {
 	collie, everything, node, modules string
 }
 
+// TestConformance runs the suites of the server role against Collie in front of the SDK's test server, for each way to
+// reach that server. Every scenario that the server passes alone must pass. With -full or -update it also runs the
+// server alone; otherwise it compares with the baseline.
 func TestConformance(t *testing.T) {
 	modules := binary.Packages(t, ".")
 	b := bench{
@@ -100,8 +103,8 @@ func TestConformance(t *testing.T) {
 	t.Logf("scenarios that pass, of those that run:\n%s", table)
 }
 
-// lost returns the scenarios that a run with Collie does not pass and one without does: by the runs of today if there are any,
-// else by the baseline.
+// lost returns the scenarios that pass without Collie and fail with it. It compares with the outcomes in alone or, if
+// that is nil, with the baseline.
 func lost(t *testing.T, run string, alone map[string][]conformance.Outcome, behind []conformance.Outcome) []string {
 	t.Helper()
 	if alone != nil {

@@ -9,8 +9,7 @@ import (
 	"collie/test/conformance"
 )
 
-// printed returns the outcomes in what a suite once printed, without the lines between
-// its head and its summary.
+// printed parses a recorded output of a suite in testdata. The recordings have only the head and the summary.
 func printed(t *testing.T, name string) []conformance.Outcome {
 	t.Helper()
 	all, err := conformance.ParseSummary(read(t, name))

@@ -19,7 +19,7 @@ const root = "../../"
 // inCode finds commands in code: a line of a block, or a span in a sentence.
 var inCode = regexp.MustCompile("(?m)(?:^(?:\\$ )?|`|&& |\\| )collie ([^`\n]*)")
 
-// TestCommands holds each "collie …" in the documents against the commands and actions there are.
+// TestCommands checks that each "collie …" in the documents names a command or action that exists, with flags that exist.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -58,7 +58,8 @@ func TestCheckFindsMistakes(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsOnTheMap holds the table of commands against the commands there are, to the second level.
+// TestEveryCommandIsOnTheMap checks that the table of commands in docs/architecture.md has all commands of the first two
+// levels.
 func TestEveryCommandIsOnTheMap(t *testing.T) {
 	t.Parallel()
 	told := map[string]bool{"help": true}
@@ -85,7 +86,7 @@ func TestEveryCommandIsOnTheMap(t *testing.T) {
 	}
 }
 
-// section returns the text below a heading of docs/architecture.md, to the next one of its kind.
+// section returns the text below a heading of docs/architecture.md, up to the next heading of level 2.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	raw, err := os.ReadFile(root + "docs/architecture.md")
@@ -145,7 +146,8 @@ func check(typed []string) string {
 	return checkFlags(typed)
 }
 
-// checkFlags looks for the flags of a command, up to --, behind which are those of another program.
+// checkFlags returns the first flag that a command does not have, as a sentence; "" if it has all. It stops at "--",
+// because the flags behind that are another program's.
 func checkFlags(typed []string) string {
 	var path []string
 	for _, word := range typed {
@@ -180,6 +182,7 @@ var withArguments = map[string]bool{"vault sync": true}
 // ofCall are flags of every call.
 var ofCall = []string{"json", "yes", "connection", "url", "token", "args", "profile", "help", "local", "timeout", "home", "config"}
 
+// checkAction returns what is wrong with the action of a SiYuan tool and its flags; "" if nothing is.
 func checkAction(t *action.Tool, typed []string) string {
 	if len(typed) == 0 || strings.HasPrefix(typed[0], "-") {
 		return "an action is missing"
@@ -205,7 +208,7 @@ func checkAction(t *action.Tool, typed []string) string {
 	return ""
 }
 
-// plain is a name however it is spelled.
+// plain returns a name in lower case and without - and _, so that all its spellings are equal.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }

@@ -1,3 +1,3 @@
-// Package docs tests that what the documents tell people to type can be typed: every command
-// is one, every action of a SiYuan tool is there with the flags that are shown, and the commands in blocks are run.
+// Package docs tests that the documents are right: every command and flag in them exists, the commands in their code
+// blocks can be run, and the tables and the tree of docs/architecture.md are complete.
 package docs

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestNamesExist holds the names of package tool in the architecture against its code.
+// TestNamesExist checks that every `tool.Name` in docs/architecture.md is declared in package tool.
 func TestNamesExist(t *testing.T) {
 	t.Parallel()
 	declared := map[string]bool{}

@@ -31,9 +31,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
 
-// TestPlayed types every command that README.md and the guides show in blocks, in the order in which they stand, in both languages: each
-// document in a home of its own, with a server, a model and a kernel of SiYuan that are fakes. A command goes well, or fails where
-// the document shows that it does, with that kind of error. What is set before, and what cannot be typed here, is in plays.
+// TestPlayed runs every command in the code blocks of README.md and the guides, in order and in both languages. Each
+// document has its own home, with a fake server, a fake model and a fake SiYuan kernel. A command must succeed or, where
+// the document shows an error, fail with that kind of error. The map plays says what to prepare, and which commands
+// cannot run here.
 func TestPlayed(t *testing.T) {
 	t.Parallel()
 	files := []string{"README.md", "README.zh-CN.md"}
@@ -92,7 +93,7 @@ func TestPlayed(t *testing.T) {
 // A command is a line that a document tells people to type.
 type command struct {
 	line  string // without its comment
-	fails string // what the document shows to go wrong: "[kind]", or "✗" where it names none; "" if nothing
+	fails string // the error that the document shows: "[kind]", or "✗" without a kind; "" for none
 }
 
 var (
@@ -101,7 +102,8 @@ var (
 	wrong   = regexp.MustCompile(`✗(?: (\[[a-z_]+\]))?`)
 )
 
-// shown returns the commands of a document's blocks: of console those after $, of sh all lines.
+// shown returns the commands in a document's code blocks: the lines after "$ " in console blocks, and all lines in sh
+// blocks.
 func shown(text string) []command {
 	var out []command
 	kind, inside, joined := "", false, ""
@@ -143,7 +145,8 @@ type session struct {
 	last string            // the output of the last command
 }
 
-// enter makes a home: settings with a server, a model and a registry, and programs that stand for those of other people.
+// enter makes a home: settings with a server, a model and a registry, all fakes, and scripts in place of other people's
+// programs.
 func enter(t *testing.T, chinese bool, as play) *session {
 	t.Helper()
 	p := gateway.Place(t)
@@ -228,7 +231,7 @@ func (s *session) file(name, text string) {
 	}
 }
 
-// kernel fills a kernel with the notes of the guide, and has the settings name it.
+// kernel fills a kernel with the notes of the guide, and writes its address and its token into files of the home.
 func (s *session) kernel(k *kerneltest.Kernel, chinese bool) {
 	s.Helper()
 	private, work := k.Notebook(map[bool]string{false: "Private", true: "私人"}[chinese]), k.Notebook(map[bool]string{false: "Work", true: "工作"}[chinese])
@@ -238,7 +241,7 @@ func (s *session) kernel(k *kerneltest.Kernel, chinese bool) {
 	s.file("token.txt", kerneltest.Token)
 }
 
-// certificate writes one for 127.0.0.1.
+// certificate writes a certificate for 127.0.0.1 and its key into the home.
 func (s *session) certificate() {
 	s.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -251,7 +254,8 @@ func (s *session) certificate() {
 	s.file("privkey.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 }
 
-// play types a command.
+// play runs a command as the act says, and checks how it ends. If the act says why the command cannot run here, it only
+// checks that the command and its flags exist.
 func (s *session) play(c command, a act) {
 	s.Helper()
 	if a.why != "" {
@@ -337,7 +341,7 @@ func (s *session) run(line, stdin string) (out string, code int) {
 	return string(raw), cmd.ProcessState.ExitCode()
 }
 
-// until runs a command that goes on until it has written something, and interrupts it.
+// until runs a command that would not end by itself, and interrupts it once its output matches want.
 func (s *session) until(line, want string) {
 	s.Helper()
 	out, end := s.begin(line, want)
@@ -361,7 +365,8 @@ func (s *session) serve(line string) {
 	}
 }
 
-// begin starts a program that goes on, and waits until it has written what an expression finds. end interrupts it.
+// begin starts a program that keeps running, and waits until its output matches the regular expression want. end
+// interrupts it and returns its exit code.
 func (s *session) begin(line, want string) (out func() string, end func() int) {
 	s.Helper()
 	var mu sync.Mutex

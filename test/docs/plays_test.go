@@ -5,7 +5,7 @@ package docs_test
 // A play holds what is needed to run the commands of a document.
 type play struct {
 	notes   bool // there is a kernel of SiYuan with the notes of the guide; its address is in the file kernel
-	gateway bool // one runs
+	gateway bool // a gateway runs
 	web     bool // there is a server that wants a sign-in
 	acts    []act
 }
@@ -15,13 +15,13 @@ type play struct {
 type act struct {
 	line   string   // as it is shown, without its comment
 	why    string   // why it cannot run here; its command and flags are looked up alone
-	as     []string // what stands for what, by turns: a name for NAME; "/" and an expression is what its group finds in what the last command wrote
-	before string   // a script
+	as     []string // pairs of a text in the line and its replacement; a replacement "/EXPR" stands for what the group of that regular expression matches in the last command's output
+	before string   // a script that runs before it
 	stdin  string
-	until  string // it goes on; once it has written this, it is interrupted
+	until  string // it does not end by itself: it is interrupted once its output matches this
 	stays  bool   // it is a gateway, which runs to the end of the document
-	fine   bool   // it goes well here, where the document shows that something is wrong
-	code   int    // the exit code, where the document shows a question or a table with what is wrong
+	fine   bool   // it succeeds here, although the document shows an error
+	code   int    // the wanted exit code, where the document shows a question or a table of problems
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	anID      = `/(\d{14}-[a-z0-9]{7})`
 )
 
-// plays are by the name of the document, for both languages.
+// plays has the play of each document, by the document's name without its language. [TestPlayed] uses it.
 var plays = map[string]play{
 	"README": {acts: []act{
 		{line: "collie mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes", before: `sed -i.old 's/"files"/"other"/' .config/collie/collie.json`},

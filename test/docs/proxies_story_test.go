@@ -46,8 +46,8 @@ type front struct {
 	key     string
 }
 
-// The settings and the configurations of Caddy and nginx in docs/guide/remote.md do what the guide says. Only ports and
-// the certificate differ from what is printed.
+// TestProxies runs Caddy and nginx, with the configurations in docs/guide/remote.md, in front of gateways with the
+// settings there: they must do what the guide says. Only ports and the certificate differ from the guide.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/guide/remote.md"))
@@ -113,7 +113,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// checks that Host and Origin are checked behind the proxy, and that its requests do not count as local.
+// checks verifies that Host and Origin are checked behind the proxy, and that its requests do not count as local.
 func (f *front) checks() {
 	f.Helper()
 	for what, c := range map[string]struct {
@@ -157,7 +157,7 @@ func (f *front) calls() {
 	_ = resp.Body.Close()
 	resp = f.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, head, true)
 	_ = resp.Body.Close()
-	// Ten minutes, so the reports below came while the call ran.
+	// The call takes ten minutes, so the reports below arrive while it runs.
 	ctx, cancel := context.WithCancel(f.Context())
 	defer cancel()
 	req := f.request(ctx, http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"side__slow","arguments":{"ms":600000,"steps":6000},"_meta":{"progressToken":1}}}`, head, true)
@@ -170,7 +170,7 @@ func (f *front) calls() {
 	for _, want := range []string{"step 1 of", "step 2 of", "step 3 of"} {
 		f.reads(lines, want)
 	}
-	// Because clients of this protocol may come back for an answer, only this ends the call.
+	// Only this notification ends the call, because clients of this protocol may reconnect for an answer.
 	_ = f.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, head, true).Body.Close()
 }
 
@@ -223,7 +223,7 @@ func (f *front) hears() {
 	}
 }
 
-// reads fails unless a line with text is in a stream soon.
+// reads fails the test unless a line with text arrives on the stream within [await.Limit].
 func (f *front) reads(lines *bufio.Scanner, text string) {
 	f.Helper()
 	found := make(chan error, 1)
@@ -325,7 +325,8 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// printed replaces words of a configuration; each has to be in it.
+// printed returns a configuration of the guide with words replaced, given as pairs of old and new. Each old word must
+// occur in it.
 func printed(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryFolderIsOnTheMap holds the tree of docs/architecture.md against the folders of internal/ that have Go code.
-// Folders x/xtest are left out there, with what is below them.
+// TestEveryFolderIsOnTheMap checks that the tree in docs/architecture.md has all folders of internal/ with Go code, and
+// no folder that does not exist. The tree leaves out the folders x/xtest and those below them.
 func TestEveryFolderIsOnTheMap(t *testing.T) {
 	t.Parallel()
 	told := foldersOf(section(t, "## 3. Tree"))
@@ -43,8 +43,9 @@ func TestEveryFolderIsOnTheMap(t *testing.T) {
 	}
 }
 
-// foldersOf returns the folders below internal/ that a tree shows, two spaces a level. The words with a slash at the end that begin a
-// line are folders of that level; those in the rest of it, or in lines without any, are below the last of them.
+// foldersOf returns the folders below internal/ that a tree shows, indented by two spaces a level. Words that end in a
+// slash are folders: those at the beginning of a line are folders of its level, the other ones are below the last of
+// these.
 func foldersOf(tree string) map[string]bool {
 	told := map[string]bool{}
 	_, tree, _ = strings.Cut(tree, "\ninternal/\n")
@@ -83,7 +84,7 @@ func TestFoldersOf(t *testing.T) {
 	}
 }
 
-// TestEveryRecordIsListed holds docs/adr/README.md against the records beside it.
+// TestEveryRecordIsListed checks that docs/adr/README.md lists every decision record of its folder.
 func TestEveryRecordIsListed(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile(root + "docs/adr/README.md")

@@ -61,6 +61,7 @@ func main() {
 	}
 }
 
+// recordAll records all servers, one after the other.
 func recordAll(ctx context.Context) error {
 	larkTools, err := os.ReadFile("record/lark-tools.txt")
 	if err != nil {

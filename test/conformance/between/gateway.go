@@ -19,7 +19,7 @@ const (
 	name = "suite"
 	// document is the client metadata URL that scenario auth/basic-cimd looks for.
 	document = "https://conformance-test.local/client-metadata.json"
-	// secretName is under which a client's secret is kept.
+	// secretName is the name of the secret that holds the client's OAuth secret.
 	secretName = "CLIENT"
 )
 
@@ -68,7 +68,7 @@ func (g *gateway) configure(ctx context.Context, s scenario, url string) error {
 	return nil
 }
 
-// command is one of Collie's, not started.
+// command returns a command of Collie, which is not started yet.
 func (g *gateway) command(ctx context.Context, args ...string) *exec.Cmd {
 	args = append(args, "--home", g.home, "--config", g.config)
 	cmd := exec.CommandContext(ctx, g.program, args...)

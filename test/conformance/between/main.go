@@ -52,6 +52,8 @@ func readScenario() (s scenario, err error) {
 	return s, err
 }
 
+// run starts Collie in front of the server at url, signs in when the server asks for it, and runs the client after each
+// sign-in. It returns the exit code of the client's last run.
 func run(ctx context.Context, collie, client, url string) (code int, err error) {
 	s, err := readScenario()
 	if err != nil {
