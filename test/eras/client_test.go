@@ -24,6 +24,8 @@ type sdkClient struct {
 	logs, tools, resources, prompts, updated chan string
 }
 
+// visit connects a client with that name to the gateway: over HTTP, over stdio with a Collie of its own, or over stdio
+// through the gateway ("bridge").
 func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClient {
 	t.Helper()
 	v := &sdkClient{

@@ -18,6 +18,7 @@ import (
 // The versions that stand for the eras.
 var versions = []string{"2025-11-25", "2026-07-28"}
 
+// TestEras uses servers of every transport and era through Collie, with clients of every transport and era.
 func TestEras(t *testing.T) {
 	t.Parallel()
 	program := binary.Build(t, binary.Collie)
@@ -112,8 +113,8 @@ func (v *sdkClient) hearsLogs(s *server) {
 	}
 }
 
-// isAsked: a modern server asks a legacy client through requests of Collie's, a legacy
-// server a modern client by an input_required result of Collie's.
+// isAsked checks that questions of the server reach the client in the form of the client's era: as requests in the
+// legacy era, and as an input_required result in the modern one.
 func (v *sdkClient) isAsked(s *server) {
 	v.t.Helper()
 	for what, want := range map[string]string{"sampling": v.name, "elicitation": v.name, "roots": "file:///" + v.name} {
@@ -185,7 +186,7 @@ func (v *sdkClient) completes(s *server) {
 	}
 }
 
-// cancels takes a call back, which the server is told of.
+// cancels cancels a running call, and checks that the server is told.
 func (v *sdkClient) cancels(s *server) {
 	v.t.Helper()
 	const forever = "60000"
@@ -204,7 +205,7 @@ func (v *sdkClient) cancels(s *server) {
 	await.Until(v.t, "the server is told that a call was taken back", func() bool { return s.cancels(v.t) > before })
 }
 
-// Two concurrent clients: each gets only the questions of its own calls, or its call says why the
+// TestTwoClientsAtOnce runs two clients at once: each gets only the questions of its own calls, or its call says why the
 // client cannot be asked.
 func TestTwoClientsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// together is how many tests run at once: they wait for servers far more than they compute.
+// together is how many tests run at once. It does not depend on the number of processors, because the tests mostly wait
+// for servers.
 const together = "8"
 
 func TestMain(m *testing.M) {

@@ -1,5 +1,5 @@
-// Package examples tests that the files of examples/ do what they show. The tests are
-// stories, behind the build tag stories:
+// Package examples tests that the settings in the folder examples/ of the repository work. The tests have the build tag
+// stories:
 //
 //	go test -tags stories -v ./test/examples
 //

@@ -31,11 +31,11 @@ var calls = []struct {
 	}, "thoughtNumber"},
 }
 
-// taskOnly are the tools that run as tasks only, which Collie does not carry and so does not offer.
+// taskOnly are tools that can only run as tasks. Collie does not support tasks and does not offer these tools.
 var taskOnly = []string{"everything__simulate-research-query"}
 
-// TestServers starts Collie on examples/mcp-servers.json as the README tells, with the
-// servers that npx brings, and looks at them through the official client of each era.
+// TestServers starts Collie with examples/mcp-servers.json, whose servers npx installs. Clients of the official SDK, one
+// of each era, must see the servers' tools and call one of each server.
 func TestServers(t *testing.T) {
 	if _, err := exec.LookPath("npx"); err != nil {
 		t.Fatalf("this story needs npx, which comes with Node: %v", err)
@@ -83,8 +83,8 @@ func call(t *testing.T, session *mcp.ClientSession, name string, arguments any, 
 	}
 }
 
-// listDirectly asks every server of the file itself and returns the names under which
-// Collie must offer their tools. A server may offer Collie more, which announces more.
+// listDirectly asks every server of the file without Collie and returns the names under which Collie must offer their
+// tools. A server may offer Collie more tools, because Collie announces more capabilities than this client.
 func listDirectly(t *testing.T, config string) map[string]bool {
 	t.Helper()
 	raw, err := os.ReadFile(config)

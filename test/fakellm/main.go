@@ -1,5 +1,5 @@
 // Fakellm is a provider of language models that follows a script, for tests of programs that use models. It
-// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions) and Gemini.
+// speaks the APIs of Anthropic, OpenAI (Responses and Chat Completions), Gemini and Ollama.
 //
 //	go run ./test/fakellm -addr 127.0.0.1:8099 -script script.json -record requests.jsonl
 //

@@ -49,7 +49,8 @@ func answers(t *testing.T, c *gateway.Client, name, args, want string) {
 	}
 }
 
-// hangs counts the calls of the tool hang in what a server records, which it does from its first request on.
+// hangs returns how many calls of the tool hang are in the record of a server. A server that has got no request yet has
+// no record.
 func hangs(record string) int {
 	raw, _ := os.ReadFile(record)
 	return strings.Count(string(raw), `"name":"hang"`)
@@ -124,7 +125,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// Noise on stdout, answers to nobody and a flood on stderr disturb no call.
+// Text on stdout that is not JSON-RPC, responses to unknown requests and a flood on stderr disturb no call.
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
@@ -184,7 +185,7 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 		}
 	}
 	line := g.Started(t)
-	const again = " (starting again)" // where it is tried at this very moment
+	const again = " (starting again)" // instead of the reason, while the server is being restarted
 	for _, want := range []string{
 		"of 2 servers", "silent (handshake_timeout)", "missing (command_not_found)", "dead (exited_early)",
 		"wordy (exited_early)", "wrong (config_invalid)", "away (connection_refused)",

@@ -23,12 +23,11 @@ import (
 )
 
 const (
-	// answered is how soon a call is answered whose server was killed before it: five times two
-	// seconds.
+	// answered bounds the time of a call after its server was killed: five times two seconds.
 	answered = 10 * time.Second
-	// told is how soon a call fails whose server is killed under it: five times a second.
+	// told bounds the time until a running call fails after its server was killed: five times a second.
 	told = 5 * time.Second
-	// refused is how soon a call fails whose server has failed too often: five times 50 ms.
+	// refused bounds the time of a call to a server that has failed too often: five times 50 ms.
 	refused = 250 * time.Millisecond
 	// kills is how often a server is killed in a row.
 	kills = 100
@@ -44,8 +43,7 @@ var pairs = []struct{ name, server, client string }{
 	{"both, modern client", "both", gateway.Modern},
 }
 
-// After a server was killed, the next call starts it again. A call that was running when it was
-// killed fails at once.
+// TestRecovery kills servers: the next call starts the server again, and a call that was running fails at once.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	for _, pair := range pairs {
@@ -91,8 +89,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-// kill ends the process that serves c and waits until it has gone, for what it is sent while
-// its threads end may have been read.
+// kill ends the server process that c calls and waits until it is gone, because a dying process may still read a call.
 func kill(t *testing.T, c *gateway.Client) (pid int) {
 	t.Helper()
 	pid, err := strconv.Atoi(must(t, c, "s__pid"))

@@ -20,15 +20,15 @@ import (
 	"collie/test/gateway"
 )
 
-// stubborn lists servers that only SIGKILL ends, one of them with a child like that.
+// stubborn lists two servers that only SIGKILL ends, one of them with a child process of that kind, and a good one.
 var stubborn = []gateway.Server{
 	{Name: "deaf", Flags: []string{"--ignore-eof", "--ignore-term"}},
 	{Name: "family", Flags: []string{"--ignore-eof", "--ignore-term", "--fork"}},
 	{Name: "good"},
 }
 
-// However Collie ends, none of its child processes survive: after eight seconds if no call was running, after fifteen
-// if calls had to be given up first.
+// However Collie ends, none of its child processes survive. They are gone within eight seconds, or fifteen if Collie was
+// asked to stop while calls were running.
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	var waiting sync.WaitGroup
@@ -88,8 +88,8 @@ func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.
 	return run, c
 }
 
-// A command that starts servers for itself ends soon after its answer, whatever they ignore. They are
-// gone with it, children of theirs included, and the record is complete.
+// A command that starts servers for itself ends soon after its answer, even if the servers ignore signals. The servers
+// and their children end with it, and its call is in the audit log and the analytics.
 func TestCommandEndsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	const limit = 5 * time.Second // five times what a server may take to end
@@ -166,8 +166,8 @@ func TestParentWatchdog(t *testing.T) {
 	t.Logf("nothing left after %v", p.AwaitNone(t, 12*time.Second).Round(time.Millisecond))
 }
 
-// A second gateway of a home ends at once and names the first. After the first was killed, the next
-// gateway claims the home and ends the processes that are left.
+// A second gateway of a home ends at once and names the first. After the first was killed, the next gateway takes over
+// the home.
 func TestSecondGateway(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

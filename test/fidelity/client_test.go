@@ -27,14 +27,14 @@ type client struct {
 	last    int
 }
 
-// wire carries a message and brings the response to the request id, if it is one.
+// wire sends a message and returns the response to the request with that id; nil if id is empty, for a notification.
 type wire interface {
 	exchange(t *testing.T, frame, id, method, name string) []byte
 }
 
 const info = `{"name":"fidelity","version":"1"}`
 
-// greet opens the session where the era has one.
+// greet returns a client on a wire. In the legacy era it opens a session.
 func greet(t *testing.T, version string, w wire) *client {
 	t.Helper()
 	c := &client{t: t, version: version, wire: w}

@@ -14,17 +14,17 @@ import (
 	"collie/test/binary"
 )
 
-// upstream is a fakemcp behind Collie, and a way to reach one like it without Collie.
+// upstream is a fakemcp behind Collie, and a way to reach the same program without Collie.
 type upstream struct {
-	name   string // in the configuration; what its tools are named after
+	name   string // in the configuration; also the prefix of its tools
 	era    string // legacy, modern or both
 	entry  string // of the configuration
-	record string // what it hears
-	seed   int64  // of its odd definitions
+	record string // file with the messages that it receives
+	seed   int64  // from which its unusual definitions are generated
 	direct func(t *testing.T) *client
 }
 
-// modern reports whether Collie speaks to it in the modern era.
+// modern reports whether Collie speaks the modern protocol with the server.
 func (u *upstream) modern() bool { return u.era != "legacy" }
 
 // flags returns the flags of all servers here. The URIs of their resources differ, or they would
@@ -92,6 +92,8 @@ func TestMain(m *testing.M) {
 // permitted are the fields at result level that Collie may set, change or remove.
 var permitted = []string{"resultType", "ttlMs", "cacheScope", "nextCursor"}
 
+// TestFidelity compares what clients of both eras receive through Collie, over HTTP, stdio and the bridge of `collie
+// stdio` to a gateway, byte for byte with what the servers send.
 func TestFidelity(t *testing.T) {
 	t.Parallel()
 	seed := rand.Int64N(1 << 40)
@@ -133,7 +135,7 @@ func TestFidelity(t *testing.T) {
 	}
 }
 
-// path is one way through Collie, and the way beside it.
+// path is a client of one server through Collie, and a client of the same server without Collie.
 type path struct {
 	t              *testing.T
 	client, direct *client
@@ -361,7 +363,7 @@ func (p *path) prompts() {
 	p.same("the error of a prompt", want, got)
 }
 
-// big sends 16 MiB each way a result can come.
+// big calls a tool whose result has 16 MiB.
 func (p *path) big() {
 	p.t.Helper()
 	const size = 16 << 20

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// member is one member of a JSON object: its name and where it stands.
+// member is one member of a JSON object: its name, and the offsets of its parts.
 type member struct {
 	name           string
 	start, end     int // of the whole member
@@ -174,7 +174,7 @@ func quote(t *testing.T, s string) string {
 	return string(b)
 }
 
-// The test's own tools must be right before they judge.
+// TestStrip checks strip and put, on which the comparisons of this package depend.
 func TestStrip(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

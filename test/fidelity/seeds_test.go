@@ -2,5 +2,5 @@
 
 package fidelity_test
 
-// seeds is how many odd things go each way between each pair of ends.
+// seeds is how many generated messages are sent in each direction between a client and a server.
 const seeds = 12

@@ -3,7 +3,7 @@
 //
 //	go run ./test/flake -rounds 20 -busy 2 -- -run TestEvents ./internal/mcp ./internal/event
 //
-// Behind the two dashes stands what `go test` takes.
+// The arguments after the two dashes are those of `go test`.
 package main
 
 import (
@@ -95,8 +95,8 @@ type event struct {
 	Elapsed                       float64
 }
 
-// read reads what `go test -json` writes, tells progress of each package that is done and each test that failed, and returns
-// what failed, most often first.
+// read reads the output of `go test -json`. It writes a line to progress for each finished package and each failed test,
+// and returns the failures, the most frequent first.
 func read(r io.Reader, progress io.Writer) ([]failure, error) {
 	failed, said := map[string]*failure{}, map[string]*strings.Builder{}
 	lines := bufio.NewScanner(r)
@@ -132,7 +132,8 @@ func read(r io.Reader, progress io.Writer) ([]failure, error) {
 	return list, lines.Err()
 }
 
-// note counts a failure. A package and a test with subtests fail by those below them, which say more.
+// note counts a failure. It ignores a package or a test if one of its tests or subtests has failed, because that failure
+// says more.
 func note(failed map[string]*failure, name string, e event, said *strings.Builder) {
 	for other := range maps.Keys(failed) {
 		if strings.HasPrefix(other, name+"/") || e.Test == "" && strings.HasPrefix(other, name+" ") {

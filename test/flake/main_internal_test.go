@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A module with a test that fails every third time, one whose subtest does, and one that never fails.
+// TestWatch runs flake on a module with a test that fails every third time, one whose subtest fails once, and one that
+// never fails.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -16,7 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// limit bounds what a healthy program does soon.
+// limit bounds the wait for things that a healthy program does soon.
 const limit = await.Limit
 
 // Process is one run of Collie.

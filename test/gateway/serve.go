@@ -69,7 +69,7 @@ func (g *Gateway) announced(tb testing.TB) (keys home.Gateway) {
 	return keys
 }
 
-// Records returns the audit records of a home, without those about the chains.
+// Records returns the audit records of a home, without those about the audit log's own hash chains.
 func Records(tb testing.TB, home string) []audit.Entry {
 	tb.Helper()
 	var out []audit.Entry

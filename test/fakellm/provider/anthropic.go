@@ -11,6 +11,7 @@ import (
 // object is a JSON object to be written.
 type object = map[string]any
 
+// anthropic is Anthropic's Messages API. This file holds how its requests are read and its answers written.
 var anthropic = dialect{
 	name: Anthropic, tools: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`),
 	read: anthropicRead, whole: anthropicWhole, frames: anthropicFrames,

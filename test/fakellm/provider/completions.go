@@ -6,6 +6,7 @@ import (
 	"regexp"
 )
 
+// completions is OpenAI's Chat Completions API. This file holds how its requests are read and its answers written.
 var completions = dialect{
 	name: Completions, tools: openAIName,
 	read: completionsRead, whole: completionsWhole, frames: completionsFrames,

@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// gemini is Google's Gemini API. This file holds how its requests are read and its answers written.
 var gemini = dialect{
 	name: Gemini, tools: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$`),
 	read: geminiRead, whole: geminiWhole, frames: geminiFrames,

@@ -6,6 +6,7 @@ import (
 	"regexp"
 )
 
+// ollama is the chat API of Ollama. This file holds how its requests are read and its answers written.
 var ollama = dialect{
 	name: Ollama, tools: regexp.MustCompile(`^.+$`), lines: true,
 	read: ollamaRead, whole: ollamaWhole, frames: ollamaFrames,

@@ -13,12 +13,13 @@ type Raw struct {
 	Status int               `json:"status,omitempty"` // 200 where 0
 	Header map[string]string `json:"header,omitempty"`
 	Body   []Bytes           `json:"body,omitempty"`
-	// Split is how many bytes are sent at once, within signs of several bytes and between \r and \n too; 0 sends each
-	// piece of Body as it is.
+	// Split is how many bytes are sent at once, even if that splits a character or \r\n; 0 sends each piece of Body as
+	// it is.
 	Split int `json:"split,omitempty"`
-	// Length is announced as the length of the body, where it should not be the true one: more cuts the answer off.
+	// Length, unless 0, is announced as the length of the body. If it is more than the true length, the client sees an
+	// answer that was cut off.
 	Length int `json:"length,omitempty"`
-	// Cut resets the connection at the end, Hang keeps it open without a byte more until the client leaves.
+	// Cut aborts the connection after the body. Hang keeps it open without sending more until the client leaves.
 	Cut  bool `json:"cut,omitempty"`
 	Hang bool `json:"hang,omitempty"`
 }
@@ -28,7 +29,7 @@ type Bytes struct {
 	Text   string   `json:"text,omitempty"`
 	Base64 []byte   `json:"base64,omitempty"` // follows Text, for content that is not text
 	Repeat int      `json:"repeat,omitempty"` // how many times; once where 0
-	Wait   Duration `json:"wait,omitempty"`   // before it
+	Wait   Duration `json:"wait,omitempty"`   // the time to wait before sending it
 }
 
 func (r *Raw) check() error {
@@ -99,7 +100,8 @@ func (w *writer) bytes(data []byte, split int) error {
 	return nil
 }
 
-// at returns the value that a path like messages.0.content names in JSON that was read, as text.
+// at returns, as text, the value in decoded JSON that a path like messages.0.content names. A negative index counts from
+// the end.
 func at(v any, path string) (string, bool) {
 	for step := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {

@@ -25,7 +25,7 @@ type Request struct {
 	// Counts means that the request only counts tokens, Lists that it lists models.
 	Counts bool `json:"counts,omitempty"`
 	Lists  bool `json:"lists,omitempty"`
-	Shows  bool `json:"shows,omitempty"` // a model was to be described
+	Shows  bool `json:"shows,omitempty"` // it asks for the description of a model
 
 	Model    string    `json:"model,omitempty"`
 	Key      string    `json:"key,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 )
 
+// responses is OpenAI's Responses API. This file holds how its requests are read and its answers written.
 var responses = dialect{
 	name: Responses, tools: openAIName,
 	read: responsesRead, whole: responsesWhole, frames: responsesFrames,

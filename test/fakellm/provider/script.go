@@ -43,9 +43,10 @@ type When struct {
 	API    string `json:"api,omitempty"`
 	Model  string `json:"model,omitempty"`  // exactly
 	Key    string `json:"key,omitempty"`    // exactly
-	Prompt string `json:"prompt,omitempty"` // stands in a message of the user
-	Path   string `json:"path,omitempty"`   // ends so
-	// Header and Body are values that headers and fields of the body have, fields by paths like messages.0.role; -1 is the last.
+	Prompt string `json:"prompt,omitempty"` // a part of a message of the user
+	Path   string `json:"path,omitempty"`   // the end of the path
+	// Header and Body are the values of headers, by name, and of fields of the body, by paths like messages.0.role. The
+	// index -1 is the last.
 	Header map[string]string `json:"header,omitempty"`
 	Body   map[string]string `json:"body,omitempty"`
 }
@@ -65,9 +66,9 @@ type Turn struct {
 	Chunk int `json:"chunk,omitempty"`
 	// Pace is the time between two pieces of a stream.
 	Pace Duration `json:"pace,omitempty"`
-	// Split is how many bytes of a stream are sent at once; each piece at once where it is 0.
+	// Split is how many bytes of a stream are sent at once; 0 sends each piece at once.
 	Split int `json:"split,omitempty"`
-	// Raw is sent in place of all that.
+	// Raw is sent instead of an answer made from the other fields.
 	Raw *Raw `json:"raw,omitempty"`
 	// Fail lists the failures of the first attempts, one for each.
 	Fail []Failure `json:"fail,omitempty"`

@@ -66,7 +66,7 @@ func (w *writer) breakOff(f Failure) {
 	panic(http.ErrAbortHandler)
 }
 
-// stream sends the pieces, up to where the failure is.
+// stream sends the pieces of an answer. With a failure it stops after f.After pieces and fails as f says.
 func (w *writer) stream(frames []frame, a answer, f *Failure) {
 	if f == nil || f.After > 0 || !f.Cut {
 		w.asked.Status = http.StatusOK
@@ -106,7 +106,7 @@ func (w *writer) breakStream(f Failure) {
 	panic(http.ErrAbortHandler)
 }
 
-// wait returns false if the client left meanwhile.
+// wait waits for pace. It returns false if the client has left.
 func (w *writer) wait(pace time.Duration) bool {
 	if pace <= 0 {
 		return w.request.Context().Err() == nil
