@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 
 const leaveLimit = 20 * time.Second
 
-// world is Collie with a model that follows script.
+// world returns Collie's programs and settings with the built-in vault and a fake model that follows script.
 func world(t *testing.T, script provider.Script, servers ...gateway.Server) (programs gateway.Programs, settings string) {
 	t.Helper()
 	fake, err := provider.New(script, provider.Options{})
@@ -48,10 +48,12 @@ func world(t *testing.T, script provider.Script, servers ...gateway.Server) (pro
 		`"agent":{"model":"fake/m"}`)
 }
 
+// answers returns a script with one conversation of these turns.
 func answers(turns ...provider.Turn) provider.Script {
 	return provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}
 }
 
+// calls returns a turn in which the model calls a tool.
 func calls(tool, args string) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: tool, Args: json.RawMessage(args)}}}
 }
@@ -92,8 +94,8 @@ func ended(t *testing.T, g *gateway.Gateway, turn string) gjson.Result {
 	return gjson.ParseBytes(last)
 }
 
-// pairs fails the test unless each call of tool, which is TOOL or TOOL.ACTION, has a start and a result in the audit, both of
-// one step of one turn.
+// pairs fails the test unless the audit log has want calls of tool, which is TOOL or TOOL.ACTION, each with a start and a
+// result that name the same step of the same turn.
 func pairs(t *testing.T, home, tool string, want int) {
 	t.Helper()
 	step := regexp.MustCompile(`^[0-9a-f-]{36}:\d+$`)
@@ -123,6 +125,8 @@ func pairs(t *testing.T, home, tool string, want int) {
 	}
 }
 
+// TestModelMovesNote has a model move a note, with a gateway and without: the move is refused unless the person allows it
+// beforehand.
 func TestModelMovesNote(t *testing.T) {
 	p, settings := world(t, answers(calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	for _, alone := range []bool{true, false} {

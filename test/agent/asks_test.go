@@ -16,8 +16,8 @@ import (
 	"collie/test/gateway"
 )
 
-// converse sends text as the command line does, answers what its person is asked, and returns how the turn ended, with the
-// methods of the questions.
+// converse sends text as the command line does, and answers questions to the person from answers, by method. It returns
+// the turn when it has ended, and the methods of the questions.
 func converse(t *testing.T, g *gateway.Gateway, text string, answers map[string]string) (end gjson.Result, asked []string) {
 	t.Helper()
 	control := g.Control(t)

@@ -18,11 +18,12 @@ import (
 	"collie/test/gateway"
 )
 
-// dialect is how one API writes what the fake provider does not write by itself.
+// dialect has, for one API, raw pieces of answers that the fake provider cannot make itself. The test sends them byte for
+// byte, or combines them to faulty answers.
 type dialect struct {
-	api      string // of the fake
-	begun    string // a stream that begins with the text Well
-	garbage  string
+	api      string // name of the API in package provider
+	begun    string // the beginning of a stream, with the text Well
+	garbage  string // a piece of a stream that is not valid JSON
 	stranger string // a stream that calls the tool nowhere
 }
 
@@ -54,14 +55,14 @@ var dialects = map[string]dialect{
 	},
 }
 
-// spoilt is a faulty answer of a provider, and the outcome that is expected.
+// spoilt is a faulty answer of a provider, and the expected outcome of the turn that gets it.
 type spoilt struct {
-	turns func(d dialect) []provider.Turn
-	state string
-	text  string // begins so
-	says  string // somewhere in the turn
-	key   string // its state afterwards
-	limit int    // maxTurnSeconds
+	turns func(d dialect) []provider.Turn // the script
+	state string                          // the state in which the turn ends
+	text  string                          // the beginning of the turn's text
+	says  string                          // a text that the JSON of the turn contains
+	key   string                          // the state of the provider's key afterwards
+	limit int                             // maxTurnSeconds; 0 means 60
 }
 
 func failing(f provider.Failure) func(dialect) []provider.Turn {
@@ -127,8 +128,9 @@ var spoiling = map[string]spoilt{
 	}, "done", "got", "no more are made", "active", 0},
 }
 
-// Whatever a provider sends, in each of the five APIs: the turn comes to a clear end, the text before it is kept, the key is
-// in the state that it should be in, and the gateway holds on to nothing.
+// TestSpoiltAnswers has turns get every faulty answer, in each of the five APIs. Every turn must end in the expected state
+// and keep the text that came before the fault, the provider's key must have the expected state, and the gateway must be
+// able to stop at once.
 func TestSpoiltAnswers(t *testing.T) {
 	var script provider.Script
 	var providers []string
@@ -179,7 +181,7 @@ func TestSpoiltAnswers(t *testing.T) {
 	g.Signal(os.Interrupt)
 	g.ExitCode()
 	await.Within(t, "to end with nothing to wait for", time.Since(begun), 8*time.Second)
-	// What is known of keys is all in the file then.
+	// A gateway that has ended has written the states of its keys to the file.
 	out, stderr, code := p.Run(t, g.Home, "keys", "list", "--json", "--config", settings)
 	if code != 0 {
 		t.Fatalf("keys list: %s", stderr)
@@ -187,7 +189,7 @@ func TestSpoiltAnswers(t *testing.T) {
 	for _, k := range gjson.Get(out, "keys").Array() {
 		for kind := range dialects {
 			for name, s := range spoiling {
-				state := k.Get("models.0.state").String() // of the one model, where that is not the key's own
+				state := k.Get("models.0.state").String() // the state for the one model, which may differ from the key's own
 				if state == "" {
 					state = k.Get("state").String()
 				}

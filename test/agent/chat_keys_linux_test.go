@@ -13,8 +13,8 @@ import (
 	"collie/test/terminal"
 )
 
-// Nothing of a question is cut off, however long it is, each line of a text in it has a mark, and a question whose answer nobody
-// waits for any more takes no keys.
+// TestQuestionsAtATerminal checks how `collie chat` asks whether a call may run: a long question is shown in full, each
+// line of a text in it is marked, and a question that was withdrawn takes no more keys.
 func TestQuestionsAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, answers(
@@ -34,7 +34,8 @@ func TestQuestionsAtATerminal(t *testing.T) {
 	s.Ends(0)
 }
 
-// Line by line, Ctrl-C ends the answer and not the program, and where nothing is answered it leaves.
+// TestCtrlCLineByLineAtATerminal presses Ctrl-C in `collie chat --plain`: during an answer it ends the answer, otherwise
+// the program.
 func TestCtrlCLineByLineAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, answers(provider.Turn{Say: strings.Repeat("word ", 400), Chunk: 5, Pace: provider.Duration(30 * time.Millisecond)}, provider.Turn{Say: "and then"}))
@@ -50,7 +51,8 @@ func TestCtrlCLineByLineAtATerminal(t *testing.T) {
 	s.Ends(0)
 }
 
-// A form of a server is filled in where messages are typed, and what was being typed before comes back.
+// TestFormAtATerminal fills in a form that a server asks for during a call, and cancels another one. Both take the place
+// of the line in which messages are typed, and give it back afterwards.
 func TestFormAtATerminal(t *testing.T) {
 	t.Parallel()
 	ask := calls("ask", `{"what":"elicitation"}`)
@@ -77,8 +79,9 @@ func TestFormAtATerminal(t *testing.T) {
 	s.Ends(0)
 }
 
-// A person goes through what there is to choose from, through what was typed, and takes it back; files are found by a part of
-// their path; an answer is copied, a call shown as a whole, the conversation written to a file.
+// TestChoicesAtATerminal uses the menus and the history of `collie chat`: it chooses a model and a conversation, finds a
+// file by a part of its path, goes through earlier messages, undoes an edit of the line, copies an answer, shows a call in
+// full, and exports the conversation.
 func TestChoicesAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, provider.Script{Models: []string{"m", "other"}, Conversations: []provider.Conversation{
@@ -126,7 +129,7 @@ func TestChoicesAtATerminal(t *testing.T) {
 	s.Shows("1  look", "2  first of all")
 	s.Types("first\x1b[B\r")
 	s.Shows("> first of all", "oolong")
-	s.Types(strings.Repeat("\x1b[A", 5) + "\x1b[B\r") // back to /call, and forth to /copy
+	s.Types(strings.Repeat("\x1b[A", 5) + "\x1b[B\r") // up to /call in the history, and down to /copy
 	s.Shows("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte("oolong")), "handed to the terminal")
 	s.Types("half a line\x17\x1f\r")
 	s.Shows("> half a line", "second", "tokens in")
@@ -143,7 +146,8 @@ func TestChoicesAtATerminal(t *testing.T) {
 	s.Ends(0)
 }
 
-// While an answer is written no other conversation begins whose answer would be mixed with it, and Esc pressed twice ends it.
+// TestNoTwoConversationsAtOnceAtATerminal checks that no other conversation can be started while an answer is written, and
+// that pressing Esc twice ends the answer.
 func TestNoTwoConversationsAtOnceAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, answers(provider.Turn{Say: strings.Repeat("word ", 400), Chunk: 5, Pace: provider.Duration(30 * time.Millisecond)}))

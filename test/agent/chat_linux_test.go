@@ -16,7 +16,8 @@ import (
 	"collie/test/terminal"
 )
 
-// The first screen comes at once; the median of eleven starts is logged. The bar is 150 ms.
+// TestFirstScreen measures how soon `collie chat` shows its first screen. The budget is 150 ms; the median of eleven starts
+// may be at most five times that.
 func TestFirstScreen(t *testing.T) {
 	p, settings := world(t, answers())
 	home := t.TempDir()
@@ -33,7 +34,8 @@ func TestFirstScreen(t *testing.T) {
 	await.Within(t, "the first screen, median", took[len(took)/2], 5*150*time.Millisecond)
 }
 
-// A person talks at a terminal: an answer, a question of the gate, a draft that outlives the program.
+// TestChatAtATerminal uses `collie chat` as a person does: it gets an answer, confirms a call, and finds an unsent draft
+// again after a restart.
 func TestChatAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, answers(
@@ -77,8 +79,8 @@ func TestChatAtATerminal(t *testing.T) {
 	p.AwaitNone(t, leaveLimit)
 }
 
-// A person says something otherwise, has it answered again, goes between the branches, and attaches a file; a question of the
-// gate comes in a turn that answers again, too.
+// TestBranchesAtATerminal edits a message, has it answered again, switches between the branches that arise, and attaches
+// a file. Calls of a turn that answers again need a confirmation too.
 func TestBranchesAtATerminal(t *testing.T) {
 	t.Parallel()
 	move := calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
@@ -139,7 +141,7 @@ func TestBranchesAtATerminal(t *testing.T) {
 	p.AwaitNone(t, leaveLimit)
 }
 
-// newest is the id of the session that changed last.
+// newest returns the id of the session that changed last.
 func newest(t *testing.T, p gateway.Programs, home, settings string) string {
 	t.Helper()
 	out, stderr, _ := p.Run(t, home, "sessions", "list", "--json", "--config", settings)
@@ -150,7 +152,8 @@ func newest(t *testing.T, p gateway.Programs, home, settings string) string {
 	return id
 }
 
-// A person uses a prompt of a server and a resource, with completion; the model gets what the server wrote.
+// TestPromptsAndResourcesAtATerminal uses a prompt and a resource of a server in messages, with completion. The model gets
+// the texts of the server.
 func TestPromptsAndResourcesAtATerminal(t *testing.T) {
 	t.Parallel()
 	p, settings := world(t, provider.Script{Conversations: []provider.Conversation{
@@ -186,7 +189,8 @@ func TestPromptsAndResourcesAtATerminal(t *testing.T) {
 	}
 }
 
-// While an answer is on its way a message waits for its end, and /steer tells the model at its next step.
+// TestSteerAndQueueAtATerminal types during an answer: a message waits until the answer has ended, and the text of /steer
+// reaches the model at its next step.
 func TestSteerAndQueueAtATerminal(t *testing.T) {
 	t.Parallel()
 	slow := calls("fs", `{"action":"ls","path":"/"}`)

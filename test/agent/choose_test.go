@@ -10,7 +10,7 @@ import (
 	"collie/test/gateway"
 )
 
-// Where the settings name a provider and no model, or neither, the error names models that can call tools.
+// TestNoModelIsChosen checks the error if the settings name no model: it names the models of the provider.
 func TestNoModelIsChosen(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

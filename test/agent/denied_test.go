@@ -60,7 +60,8 @@ func newCounted(t *testing.T) *counted {
 	return s
 }
 
-// strict is a gateway at which every origin is held to the rules, with a guardian that finds nothing wrong.
+// strict is a gateway that enforces the firewall's rules for every origin. Its guardian, a second model that reviews calls,
+// finds nothing wrong with any call.
 type strict struct {
 	*gateway.Gateway
 	gateway.Programs
@@ -100,13 +101,13 @@ func newStrict(t *testing.T, command string) *strict {
 	return s
 }
 
-// entry is a way in with its origin, without a person who could be asked.
+// entry is a way to make a call without a person who could be asked. Its name begins with the origin of the call.
 type entry struct {
 	name string
 	call func(t *testing.T, s *strict, command string) string // the outcome
 }
 
-// entries are the ways in of each origin.
+// entries returns the ways to make a call, at least one for each origin.
 func entries() []entry {
 	post := func(path, body string, token func(*strict) string, head ...string) func(*testing.T, *strict, string) string {
 		return func(t *testing.T, s *strict, command string) string {
@@ -168,8 +169,9 @@ func entries() []entry {
 	}
 }
 
-// TestNobodyThere makes a call that a person would have to be asked about where nobody is: it is refused at once, by every
-// way in, with one shape of error, and one that waits for collie confirm does so in a file.
+// TestNobodyThere makes a call that needs a confirmation in all ways in which no person can be asked. Each is refused at
+// once with the same form of error. The error tells clients of MCP how a person can confirm the call, and others how it
+// can be allowed beforehand.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	const command = "make deploy"
@@ -201,8 +203,8 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestDeniedCallsGoNowhere makes a call that the rules deny by every way in: the server is not called, no second model is
-// asked, and the audit has the decision of each. What is harmless, right after, does reach both.
+// TestDeniedCallsGoNowhere makes a call that the rules deny, in every way: the server is not called, the guardian is not
+// asked, and the audit log has the decision about each call. A harmless call afterwards does reach the server.
 func TestDeniedCallsGoNowhere(t *testing.T) {
 	t.Parallel()
 	const command = "rm -rf /"
@@ -242,8 +244,8 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 	}
 }
 
-// TestKilledWhileAPersonIsAsked kills the gateway while a call waits for a code and after the yes: the call has not run, and
-// the next gateway takes the answer up, once.
+// TestKilledWhileAPersonIsAsked kills the gateway while a call waits for a person, and again after the person has agreed.
+// Until then the call has not run. When the client repeats it at the next gateway, it runs once.
 func TestKilledWhileAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	const command = "make deploy"
@@ -287,7 +289,7 @@ func TestKilledWhileAPersonIsAsked(t *testing.T) {
 	}
 }
 
-// answer agrees to a waiting call, as collie confirm does.
+// answer approves a waiting call, as `collie confirm` does.
 func answer(t *testing.T, dir, code string) {
 	t.Helper()
 	if _, err := gate.OpenPending(dir).Answer(context.Background(), code, true); err != nil {

@@ -17,7 +17,8 @@ import (
 	"collie/test/gateway"
 )
 
-// Each engine answers what it is for, in one session, and the turn and the record of its calls name it.
+// TestEngines sends messages to each engine: chat (the model alone), react (the model with tools), direct (commands), auto
+// and cli (agents of other programs). The turn must name the engine, and the audit log the origin of its calls.
 func TestEngines(t *testing.T) {
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
 		{When: provider.When{Prompt: "list them"}, Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
@@ -102,7 +103,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// One conversation goes through all engines, each turn by its own. The turn names its engine, the audit who called.
+// TestEnginesInOneConversation has each turn of a conversation answered by another engine. The turn names its engine, and
+// the audit log who made its calls.
 func TestEnginesInOneConversation(t *testing.T) {
 	t.Parallel()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
@@ -151,7 +153,7 @@ func TestEnginesInOneConversation(t *testing.T) {
 	}
 }
 
-// program writes the file of an agent, fake, that runs [acptest].
+// program writes the definition of an agent named fake, which runs the scripted agent of package acptest.
 func program(t *testing.T, home string, ways ...string) {
 	t.Helper()
 	command, err := json.Marshal(acptest.Command(ways...))

@@ -15,7 +15,8 @@ import (
 	"collie/test/gateway"
 )
 
-// files are two entries of the public server for files, the second as web pages show it, and a file that it may read.
+// files returns two entries of mcpServers for the public filesystem server, the second in the form that web pages show,
+// and a file that the server may read.
 func files(t *testing.T) (entry, page, file string) {
 	t.Helper()
 	modules := binary.Packages(t, "../conformance")
@@ -32,7 +33,7 @@ func files(t *testing.T) (entry, page, file string) {
 		`{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",%q],"cwd":%q}`, folder, filepath.Dir(modules)), file
 }
 
-// notes has a model read file and write its content into a note.
+// notes returns a script in which the model reads a file and writes its content into a note.
 func notes(file string) provider.Script {
 	return answers(
 		calls("read_text_file", fmt.Sprintf(`{"path":%q}`, file)),

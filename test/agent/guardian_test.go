@@ -95,8 +95,8 @@ func TestGuardianCounts(t *testing.T) {
 	}
 }
 
-// The same call costs one review; another argument another one. Text in the arguments that speaks to the guardian stands
-// where it cannot end what it is quoted in.
+// TestGuardianIsAskedOnce repeats a call: the guardian reviews it once, and again with another argument. Text in the
+// arguments that addresses the guardian does not change its verdict.
 func TestGuardianIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	w := newGuarding(t)

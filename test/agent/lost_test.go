@@ -22,7 +22,7 @@ import (
 
 var kills = flag.Int("kills", 3, "how often TestKilledGatewayLosesNothing kills a gateway")
 
-// folded is a turn as a client sees it over HTTP.
+// folded is the state of a turn that a client puts together from the events it receives over HTTP.
 type folded struct {
 	text    string
 	seq     int64
@@ -31,7 +31,8 @@ type folded struct {
 	last    string // id of the last event
 }
 
-// listen reads the events of path until the turn ends, the connection does, or most events have come; 0 is all of them.
+// listen reads the events of path until the turn or the connection ends, or until it has read most events. With most 0
+// there is no such limit.
 func (f *folded) listen(t *testing.T, ctx context.Context, g *gateway.Gateway, control, path, turn string, most int) {
 	t.Helper()
 	ctx, leave := context.WithCancel(ctx)
@@ -69,7 +70,7 @@ func (f *folded) listen(t *testing.T, ctx context.Context, g *gateway.Gateway, c
 	}
 }
 
-// take adds an event.
+// take applies an event of the turn. It fails the test if an event before it is missing.
 func (f *folded) take(t *testing.T, e gjson.Result, turn string) {
 	t.Helper()
 	if e.Get("turnId").String() != turn {
@@ -92,7 +93,7 @@ func (f *folded) take(t *testing.T, e gjson.Result, turn string) {
 	}
 }
 
-// textOf is the text of a turn, without results of tools.
+// textOf returns the text of a turn, without results of tools.
 func textOf(turn gjson.Result) string {
 	var b strings.Builder
 	for _, p := range turn.Get("parts").Array() {
@@ -103,7 +104,7 @@ func textOf(turn gjson.Result) string {
 	return b.String()
 }
 
-// slowly is a turn of the model that takes its time: size words, a piece every millisecond or two.
+// slowly returns a turn in which the model says so many words slowly, five characters every millisecond.
 func slowly(words int) provider.Turn {
 	var b strings.Builder
 	for i := range words {
@@ -112,8 +113,9 @@ func slowly(words int) provider.Turn {
 	return provider.Turn{Say: b.String(), Chunk: 5, Pace: provider.Duration(time.Millisecond)}
 }
 
-// A gateway is killed at random moments of turns, also while a tool is called. A message that was acknowledged is there, and
-// so is all text that was durable; no effect happens twice, and none that is said not to have happened has.
+// TestKilledGatewayLosesNothing kills a gateway at random moments of turns, also during tool calls. The next gateway must
+// have every accepted message, and the text of the turn up to its last tool call. No call may have run twice, or have run
+// although its state says that it did not.
 func TestKilledGatewayLosesNothing(t *testing.T) {
 	before, after := slowly(120), slowly(60)
 	var script provider.Script
@@ -194,7 +196,8 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 	p.AwaitNone(t, leaveLimit)
 }
 
-// Three processes have turns in one file, and one of them is killed: those of the others go on to their ends.
+// TestTurnsOfOtherProcessesGoOn runs turns in three processes that share one file of conversations, and kills one of the
+// processes: the turns of the other two go on to their ends.
 func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 	long := slowly(2500)
 	p, settings := world(t, answers(long))
@@ -222,7 +225,7 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 	third, _, session, thirdTurn := alone()
 	third.Signal(os.Kill)
 	third.ExitCode()
-	for told.Scan() { // it must not wait for us
+	for told.Scan() { // reads its output, so that it does not block
 	}
 	if code := second.ExitCode(); code != 0 {
 		t.Errorf("the second ends with %d: %s", code, second.Stderr())
@@ -233,7 +236,7 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 		}
 	}
 	var view json.RawMessage
-	g.Get(t, "/sessions/"+session, &view) // which goes on where it was cut off
+	g.Get(t, "/sessions/"+session, &view) // the next message continues this conversation
 	status, next := post(t, g.URL+"/api/v1/sessions/"+session+"/turns", control, "application/json",
 		fmt.Sprintf(`{"userMessage":{"text":"more","parentId":%q}}`, gjson.GetBytes(view, "path.1.id").String()))
 	if status != http.StatusAccepted {
@@ -250,7 +253,8 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 	}
 }
 
-// A client loses its connection again and again, and goes on where it was.
+// TestReconnectsOverHTTP has a client lose its connection many times. With Last-Event-ID it continues where it was, and
+// misses nothing.
 func TestReconnectsOverHTTP(t *testing.T) {
 	long := slowly(2000)
 	p, settings := world(t, answers(long))

@@ -20,7 +20,7 @@ import (
 	"collie/test/gateway"
 )
 
-// keys are the key of the command line, and one of each kind that is not a person's.
+// keys returns the control key, which the command line uses for a person, and keys of all other kinds by name.
 func keys(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string) (control string, tokens map[string]string) {
 	t.Helper()
 	first, control, bridge := g.Keys(t)
@@ -36,8 +36,8 @@ func keys(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string)
 	return control, tokens
 }
 
-// No token makes the text of a message count as a person's own act, and none may allow actions
-// beforehand.
+// TestNoWayRoundPerson sends commands in messages with every key that is not a person's: none of the commands runs as if
+// a person had typed it, and none of the keys may allow actions beforehand.
 func TestNoWayRoundPerson(t *testing.T) {
 	p, settings := world(t, answers(provider.Turn{Say: "no"}))
 	g := p.Serve(t, settings)
@@ -166,7 +166,7 @@ const (
 	row      = "20240101120000-rowtest"
 )
 
-// teas returns an archive of SiYuan's with a notebook in which a document shows a database of one row.
+// teas writes a SiYuan archive with a notebook in which a document shows a database of one row, and returns its path.
 func teas(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "teas.sy.zip")
@@ -201,7 +201,8 @@ func teas(t *testing.T) string {
 	return path
 }
 
-// Each dangerous action of the eleven tools, posted as a command with each kind of key, is stopped before it runs.
+// TestDangerousCommandsNeedAPerson posts each dangerous action as a command, with each key that is not a person's: each
+// is stopped before it runs.
 func TestDangerousCommandsNeedAPerson(t *testing.T) {
 	p, settings := world(t, answers(provider.Turn{Say: "no"}))
 	home, folder := t.TempDir(), t.TempDir()
@@ -263,7 +264,8 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 	}
 }
 
-// Whatever way an allowance takes, only a person at a terminal gives one, and for one turn.
+// TestOnlyATerminalAllows sends permission to run actions without asking ("allow") in every request that could carry it:
+// only the control key, which a person at a terminal has, may give it, and only for one turn.
 func TestOnlyATerminalAllows(t *testing.T) {
 	p, settings := world(t, answers(calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	g := p.Serve(t, settings)
@@ -321,7 +323,7 @@ func TestOnlyATerminalAllows(t *testing.T) {
 				if !allowed {
 					t.Errorf("a person: %s %s: status %d, %s", try.method, try.path, resp.StatusCode, said)
 				}
-			case try.path == "/sessions/import" && allowed: // it comes without
+			case try.path == "/sessions/import" && allowed: // the import leaves out the permission
 				if config := gjson.GetBytes(said, "config"); config.Get("allow").Exists() {
 					t.Errorf("token %s imported %s", name, config)
 				}
@@ -332,7 +334,8 @@ func TestOnlyATerminalAllows(t *testing.T) {
 	}
 }
 
-// A person who has a command of a token answered again has not typed it.
+// TestAnsweredAgainIsNotTyped regenerates, as a person, the answer to a command that a token has sent: the command does
+// not count as typed by the person.
 func TestAnsweredAgainIsNotTyped(t *testing.T) {
 	p, settings := world(t, answers(provider.Turn{Say: "no"}))
 	g := p.Serve(t, settings)

@@ -16,8 +16,9 @@ import (
 	"collie/test/binary"
 )
 
-// An agent on the official SDK of the protocol, which checks each of our messages against its schema, answers, asks, calls a
-// tool of ours over its own HTTP client, and is told to stop.
+// TestAgentOfOfficialSDK runs an agent that is built on the official SDK of the Agent Client Protocol, which checks each
+// message of Collie against its schema. The agent answers, asks for permission, calls a tool of Collie over HTTP, and is
+// cancelled.
 func TestAgentOfOfficialSDK(t *testing.T) {
 	binary.Packages(t, "../acp")
 	script, err := filepath.Abs("../acp/agent.mjs")

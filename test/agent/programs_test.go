@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// running are the processes of an agent that was started with the argument mark.
+// running returns the command lines of the processes whose last argument is mark, with which an agent was started.
 func running(t *testing.T, mark string) (out []string) {
 	t.Helper()
 	all, err := process.Processes()
@@ -29,8 +29,8 @@ func running(t *testing.T, mark string) (out []string) {
 	return out
 }
 
-// The agent of another program answers at a terminal, with a gateway and without: it has our tools, over HTTP or on stdio, what
-// it asks is answered and on record, and nothing of it is left.
+// TestAgentOfAnotherProgram runs another program as the agent of `collie agent run`, with a gateway and without. The agent
+// can call Collie's tools over HTTP or stdio, its questions are answered and recorded, and no process of it is left.
 func TestAgentOfAnotherProgram(t *testing.T) {
 	for _, way := range []string{"http", "stdio"} {
 		for _, serve := range []bool{false, true} {
@@ -76,7 +76,7 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 				pairs(t, home, "notebook", 2)
 				for _, r := range gateway.Records(t, home) {
 					want := tool.CLIAgent
-					if r.Tool == "fs" && r.Action == "read" { // the rules and the memory, which it is told beforehand
+					if r.Tool == "fs" && r.Action == "read" { // Collie reads the rules and the memory for the agent's instructions
 						want = tool.Chat
 					}
 					if strings.HasPrefix(r.Kind, "call") && r.Origin != string(want) {
@@ -89,8 +89,8 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 	}
 }
 
-// If an agent crashes, its turn ends with the text so far. If the gateway is killed, the agent ends
-// too.
+// TestAgentOfAnotherProgramEnds checks that the turn of an agent that crashes ends with the text so far, and that the agent
+// ends if its turn is cancelled or the gateway is killed.
 func TestAgentOfAnotherProgramEnds(t *testing.T) {
 	p, settings := world(t, answers())
 	home, mark := t.TempDir(), t.TempDir()
@@ -126,7 +126,8 @@ func TestAgentOfAnotherProgramEnds(t *testing.T) {
 	p.AwaitNone(t, leaveLimit)
 }
 
-// A token that may chat cannot start the agent of another program, nor say where it works.
+// TestTokensStartNoPrograms checks that a token with the scope chat can neither start another program as an agent nor
+// choose its folder.
 func TestTokensStartNoPrograms(t *testing.T) {
 	p, settings := world(t, answers())
 	g := p.Serve(t, settings)

@@ -23,7 +23,8 @@ import (
 	"collie/test/gateway"
 )
 
-// publicAgent is an agent that people use, with the way to make it use the fake model. Those of test/clients are used.
+// publicAgent is an agent that people use, with the way to make it use the fake model. Its program is installed in
+// test/clients.
 type publicAgent struct {
 	name    string
 	command []string // below node_modules; Node is put before a script
@@ -71,7 +72,8 @@ func keep(t *testing.T, file, text string) {
 	}
 }
 
-// Agents that people use work with our tools, ask before they use their own, and end when they are told to or are killed.
+// TestPublicAgents runs agents that people use: they work with Collie's tools, ask before they use their own, and end when
+// they are cancelled or killed.
 func TestPublicAgents(t *testing.T) {
 	for _, a := range publicAgents {
 		t.Run(a.name, func(t *testing.T) {
@@ -121,7 +123,7 @@ func TestPublicAgents(t *testing.T) {
 	}
 }
 
-// publicHome is a home of a person who has one agent.
+// publicHome is the home of a person who has one agent, with a fake model and a proxy that refuses other connections.
 type publicHome struct {
 	gateway.Programs
 	agent          publicAgent

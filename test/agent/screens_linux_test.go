@@ -20,7 +20,8 @@ import (
 
 var updateScreens = flag.Bool("update", false, "write testdata/screens anew")
 
-// changing are the parts of a screen that no two runs have in common, in order: an id may end as a time does, such as 3s.
+// changing are the parts of a screen that differ between runs, with what replaces them. The order matters, because the end
+// of an id may look like a time, such as 3s.
 var changing = []struct {
 	what *regexp.Regexp
 	with string
@@ -35,7 +36,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\d+(\.\d+)?(ms|s)\b`), "TIME"},
 }
 
-// steady is a view without what changes from run to run.
+// steady returns the text of a view, with the parts replaced that change from run to run.
 func steady(v *terminal.View) string {
 	text := v.String()
 	for _, c := range changing {
@@ -76,7 +77,8 @@ const lesson = "# 乌龙茶\n\nOolong is **partly oxidised**; so says the [book]
 	"| tea | 中文 | minutes |\n|---|---|---:|\n| green | 绿茶 | 2 |\n| oolong | 乌龙茶 | 0.2 |\n\n" +
 	"```go\nfunc steep(t time.Duration) error { return nil } // a line of code that is wider than eighty columns are, and stays whole\n```\n\n> 好茶不怕细品"
 
-// What a person sees in a conversation, at the usual sizes and in both languages, as a terminal emulator shows it.
+// TestScreens compares what a terminal emulator shows of a conversation with the screens in testdata/screens, at usual
+// sizes and in both languages.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	x := terminal.NewXterm(t, filepath.Join("..", "terminal"))
@@ -84,7 +86,7 @@ func TestScreens(t *testing.T) {
 		name, locale       string
 		size               terminal.Size
 		answered, question string
-		document           string // that the model moves
+		document           string // the document that the model moves
 	}{
 		{"80x24", "C.UTF-8", terminal.Size{Columns: 80, Rows: 24}, "tokens in", "Run it?", "/Welcome/Writing"},
 		{"200x60", "C.UTF-8", terminal.Size{Columns: 200, Rows: 60}, "tokens in", "Run it?", "/Welcome/Writing"},
@@ -119,7 +121,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// numbered are n words, each in two scripts.
+// numbered returns n numbered words, each in English and in Chinese.
 func numbered(n int) string {
 	words := make([]string, n)
 	for i := range words {
@@ -155,7 +157,8 @@ func TestResizeInMidStream(t *testing.T) {
 	s.Ends(0)
 }
 
-// If the terminal goes away during an answer, neither the conversation nor the unsent input is lost.
+// TestTerminalGoesAwayInMidTurn ends the terminal, or kills the program, during an answer: the conversation is kept and,
+// if only the terminal went away, the unsent input too.
 func TestTerminalGoesAwayInMidTurn(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"hang up", "kill"} {

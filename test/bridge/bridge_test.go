@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// limit bounds an answer, the wait for a gateway that does not come back included.
+// limit bounds the wait for an answer, including the time that a client waits for a gateway that does not come back.
 const limit = await.Limit
 
 // clients are three programs that each start `collie stdio`, of both eras.
@@ -34,7 +34,7 @@ func start(t *testing.T, p gateway.Programs, home, settings string) *clients {
 	return c
 }
 
-// pids asks each client's server who it is and returns how many there are.
+// pids returns the ids of the server processes that answer the clients.
 func (c *clients) pids() map[string]bool {
 	c.t.Helper()
 	seen := map[string]bool{}
@@ -61,7 +61,7 @@ func servers(t *testing.T, p gateway.Programs) (n int) {
 	return n
 }
 
-// Three clients beside a gateway cost no server process of their own.
+// TestShared checks that three clients beside a gateway start no server processes of their own.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
@@ -122,7 +122,7 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
-// Clients of a gateway that does not come back go on by themselves, and leave nothing behind.
+// TestGoesOnAlone kills a gateway for good: its clients go on with servers of their own, and leave no process behind.
 func TestGoesOnAlone(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

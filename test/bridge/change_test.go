@@ -10,8 +10,8 @@ import (
 	"collie/test/gateway"
 )
 
-// Whoever calls in the moment in which the settings have changed is answered by the gateway's server,
-// and so is a client that starts then: nobody gets a copy of it.
+// TestChangeThenCallAtOnce calls a tool right after the settings have changed, from the command line or from a client
+// that starts then: the gateway's server process answers, and no second one is started for the caller.
 func TestChangeThenCallAtOnce(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

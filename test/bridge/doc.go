@@ -1,4 +1,4 @@
-// Package bridge asks whether several clients that each start "collie stdio" share the
-// servers of one "collie serve", and what becomes of them when it goes away. The program and
-// its servers are real, and the servers are counted.
+// Package bridge tests that several clients that each start "collie stdio" share the servers of
+// one "collie serve", and what happens to the clients when that gateway ends. It runs the real
+// program with fakemcp servers, and counts the server processes.
 package bridge

@@ -14,8 +14,8 @@ import (
 	"collie/test/gateway"
 )
 
-// TestUpgrade replaces a running gateway by one of another version: the old one is named, the new one has its address, and who was
-// connected through a bridge goes on.
+// TestUpgrade replaces a running gateway by one of another version. Before that, commands say that the old one should be
+// restarted. The new gateway has the address of the old one, and clients that are connected through "collie stdio" go on.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
