@@ -114,7 +114,7 @@ func slowly(words int) provider.Turn {
 }
 
 // TestKilledGatewayLosesNothing kills a gateway at random moments of turns, also during tool calls. The next gateway must
-// have every accepted message, and the text of the turn up to its last tool call. No call may have run twice, or have run
+// have every accepted message and, if a tool call had begun, all text before it. No call may have run twice, or have run
 // although its state says that it did not.
 func TestKilledGatewayLosesNothing(t *testing.T) {
 	before, after := slowly(120), slowly(60)

@@ -13,9 +13,8 @@ import (
 	"collie/test/binary"
 )
 
-// A quick run measures everything that the report is to hold, and no ratio is far off its
-// budget. Where the budgets are missed narrowly, bench/RESULTS.md says so, not this test:
-// the machine may be busy.
+// TestQuick checks that a quick run measures every figure of the report, and that no ratio is five times off its budget.
+// It accepts narrowly missed budgets, because the machine may be busy; bench/RESULTS.md shows those.
 func TestQuick(t *testing.T) {
 	if await.Race {
 		t.Skip("it measures; test/raced has this package run without the race detector too")
@@ -56,14 +55,13 @@ func TestQuick(t *testing.T) {
 	}
 }
 
-// usualStart is what a bare HTTP server takes to start, in milliseconds; 4 to 10 where the budgets were set.
+// usualStart is the usual time from the start of a bare HTTP server to its first answer, in milliseconds.
 const usualStart = 10
 
-// A gateway that starts without a cache waits for the slowest server and not for one after the
-// other; one that starts with it lists every tool, starts no process and is soon there. The
-// parts fail by themselves where a tool is missing or a process is there; time is held against
-// five times the budget, but not under the race detector. Where a bare server takes longer to start than usual, the
-// start of the gateway may in the same ratio.
+// TestWarmStart runs the measurements of starts, long lists, stops and recovery. They return errors if a tool is missing
+// or if a gateway with a cache starts a process. In addition, without the race detector, times may be at most five times
+// their budgets, and a start without a cache must not wait for one server after the other. If a bare HTTP server starts
+// more slowly than usual on this machine, starts of the gateway may take longer in the same ratio.
 func TestWarmStart(t *testing.T) {
 	b := &bench{plan: short, collie: binary.Build(t, binary.Collie), dir: t.TempDir(), log: t.Output()}
 	var err error
@@ -75,7 +73,7 @@ func TestWarmStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	slow := 1.0 // how much longer starts of processes take here than usual, whoever starts
+	slow := 1.0 // how many times longer than usual any program takes to start on this machine
 	for _, f := range b.figures {
 		if f.what == "a bare HTTP server, start to an answer of that size" {
 			slow = max(1, f.median()/usualStart)
@@ -99,7 +97,7 @@ func TestWarmStart(t *testing.T) {
 	}
 }
 
-// What is said of a stamp is the time since it was written, of each one in a line where pieces were joined.
+// TestStamps checks that stamps finds the sending time of every piece in a line, also if the line joins several pieces.
 func TestStamps(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]int{
@@ -115,8 +113,7 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// A ratio five times off its budget is an error, an absolute figure and a narrow miss are
-// none.
+// TestFar checks that only ratios and percentages that miss their budget by a factor of five in every round are errors.
 func TestFar(t *testing.T) {
 	t.Parallel()
 	far := far([]figure{

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// mostOfFloor is the budget for big results, by size: their time divided by that over stdio alone.
+// mostOfFloor is the budget for big results, by size in bytes: their time through Collie divided by the time over stdio
+// without it.
 var mostOfFloor = map[int]float64{1 << 20: 1.5, 16 << 20: 1.7}
 
 // bigResults measures one client that fetches large results. It uses a Collie of its own, so that the peak of

@@ -56,7 +56,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// The interval is that of a paired t test: by hand for 1, 2, 3, 4, of which the deviation is 1.291.
+// TestInterval compares interval with the interval of a t test, calculated by hand for 1, 2, 3, 4, whose standard
+// deviation is 1.291.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	middle, half := interval([]float64{1, 2, 3, 4})

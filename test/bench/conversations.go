@@ -32,7 +32,7 @@ const (
 	deltaPace = 20 * time.Millisecond
 	// longSession is the number of messages in each conversation of the file.
 	longSession = 5000
-	// poolKeys is the number of keys that one is picked from, and picks how often in a round.
+	// poolKeys is the number of keys to choose from, and picks the number of choices in a round.
 	poolKeys = 16
 	picks    = 200_000
 )
@@ -47,8 +47,8 @@ var soughtWords = []struct{ what, word string }{
 	{"a word of two characters that is nowhere", "zx"},
 }
 
-// conversations measures the agent host: how soon what a model says reaches who listens, what that costs, and how soon
-// conversations are found and opened.
+// conversations measures the agent host: how long the pieces of a model's answer take from the provider to the client,
+// how much processor time and memory that needs, and how fast conversations are found and opened.
 func (b *bench) conversations(ctx context.Context) error {
 	if err := b.picking(ctx); err != nil {
 		return err
@@ -80,7 +80,7 @@ func faults(fake *provider.Server) (errs []error) {
 	return errs
 }
 
-// talks is a home with many conversations, and a provider that answers in them.
+// talks is a home with many conversations, and a fake model provider that answers in them.
 type talks struct {
 	*bench
 	provider     string
@@ -90,7 +90,8 @@ type talks struct {
 	session      string // one of the long ones
 }
 
-// picking measures how long it takes to choose a key, compared with what no pool can do without.
+// picking measures how long the pool of keys takes to choose a key for a request, compared with the minimum that any pool
+// needs: a mutex and a map.
 func (b *bench) picking(ctx context.Context) error {
 	keys := make([]keypool.Key, poolKeys)
 	for i := range keys {
@@ -127,7 +128,7 @@ func (b *bench) picking(ctx context.Context) error {
 			*found[name]++
 			mu.Unlock()
 		}
-		if round > 0 { // in the first, secrets are read
+		if round > 0 { // the first round also reads the secrets
 			took, kept, floor = append(took, free), append(kept, again), append(floor, float64(time.Since(begun))/picks)
 		}
 	}
@@ -137,7 +138,7 @@ func (b *bench) picking(ctx context.Context) error {
 	return nil
 }
 
-// fill makes the home.
+// fill makes the home: its settings, and a file of conversations with longSession messages each.
 func (t *talks) fill(ctx context.Context) error {
 	dir, err := os.MkdirTemp(t.dir, "talks-")
 	if err != nil {
@@ -171,7 +172,7 @@ func (t *talks) fill(ctx context.Context) error {
 	return errors.Join(err, service.Close(ctx), s.Close())
 }
 
-// longTalk is a conversation of n messages, as an export has it.
+// longTalk returns a conversation of n messages in the format of exports.
 func longTalk(n, seed int) string {
 	var b strings.Builder
 	b.WriteString(`{"format":"collie.session","version":1,"session":{"title":"long","config":{}},"selectedChildId":"0","messages":[`)
@@ -258,7 +259,7 @@ func (a *api) ask(ctx context.Context, method, path, body string) (gjson.Result,
 	return gjson.ParseBytes(text), time.Since(begun), err
 }
 
-// ready measures a start until the first answer from the file of conversations.
+// ready measures the time from the start of a gateway to its first list of conversations.
 func (t *talks) ready(ctx context.Context) error {
 	var took []float64
 	for range t.plan.rounds + 1 { // the first makes keys and folders
@@ -333,8 +334,8 @@ func (t *talks) find(ctx context.Context) error {
 	})
 }
 
-// streams measures how long pieces of an answer take through the gateway, in turns with the bare relay, which passes on what
-// the provider sends as it is.
+// streams measures how long pieces of an answer take through the gateway. It alternates with the bare relay, which passes
+// on the provider's bytes unchanged.
 func (t *talks) streams(ctx context.Context) error {
 	relay, err := startDaemon(ctx, serverReady, t.relay, "-stream", t.provider+"/chat/completions")
 	if err != nil {
@@ -394,7 +395,7 @@ func (t *talks) measured(ctx context.Context, d *daemon, n int, open opener) (to
 // opener begins an answer and returns its stream.
 type opener func(ctx context.Context) (io.ReadCloser, error)
 
-// turn has a message answered in a new conversation.
+// turn sends a message in a new conversation, and returns the stream of the turn's events.
 func (a *api) turn(ctx context.Context) (io.ReadCloser, error) {
 	made, _, err := a.ask(ctx, http.MethodPost, "/sessions", "{}")
 	if err != nil {
@@ -407,7 +408,7 @@ func (a *api) turn(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// completion asks a provider itself.
+// completion sends a request to the provider, without Collie, and returns the stream of the answer.
 func (a *api) completion(ctx context.Context) (io.ReadCloser, error) {
 	resp, err := a.send(ctx, http.MethodPost, "", "text/event-stream", `{"model":"m","stream":true,"messages":[{"role":"user","content":"go on"}]}`)
 	if err != nil {
@@ -416,8 +417,9 @@ func (a *api) completion(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// listen has n answers of so many pieces streamed at once and returns how long their pieces took. Those count that come while
-// all n stream. mark is called as that begins, and as it ends.
+// listen opens n streams at once, of answers with so many pieces each, and returns how long the pieces took. It counts
+// only pieces that arrive while all n streams are running. It calls mark(true) when that period begins, and mark(false)
+// when it ends.
 func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bool)) (took []time.Duration, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -433,7 +435,7 @@ func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bo
 			first := sync.OnceFunc(begun.Done)
 			defer first()
 			got, mine := 0, make([]time.Duration, 0, pieces)
-			err := pause(ctx, deltaPace*time.Duration(i)/time.Duration(n)) // else all speak at the same moment
+			err := pause(ctx, deltaPace*time.Duration(i)/time.Duration(n)) // else all pieces are sent at the same moments
 			if err == nil {
 				err = read(ctx, open, func(late time.Duration) {
 					first()
@@ -472,7 +474,7 @@ func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bo
 	return took, nil
 }
 
-// read calls each with how long each piece of an answer took.
+// read reads an answer, and calls each with the time that each of its pieces took.
 func read(ctx context.Context, open opener, each func(late time.Duration)) error {
 	body, err := open(ctx)
 	if err != nil {
@@ -490,7 +492,8 @@ func read(ctx context.Context, open opener, each func(late time.Duration)) error
 	return lines.Err()
 }
 
-// stamps are the times at which the pieces in a line were sent.
+// stamps returns the sending times in a line of a stream. The fake provider writes the time as the text of each piece; a
+// line of Collie may join several pieces.
 func stamps(line []byte) (sent []time.Time) {
 	for _, key := range []string{`"type":"text.delta"`, `"object":"chat.completion.chunk"`} {
 		if !bytes.Contains(line, []byte(key)) {

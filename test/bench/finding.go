@@ -12,8 +12,8 @@ import (
 // manyActions is the number of actions with which the speed of finding is measured.
 const manyActions = 1000
 
-// finding asks real people's questions about the tools of public servers, and measures how long an answer
-// takes. The answers do not depend on the machine.
+// finding searches the tools of public servers with the recorded questions, counts the right answers, which do not depend
+// on the machine, and measures how long an answer takes.
 func (b *bench) finding(context.Context) error {
 	for _, q := range []struct {
 		file, what  string

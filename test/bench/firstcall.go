@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// optional are the lists that calling a tool does not need.
+// optional are the list requests whose answers are not needed to call a tool.
 const optional = "resources/list,resources/templates/list,prompts/list"
 
 // trip is the simulated duration of a request to a remote server.
 const trip = 200 * time.Millisecond
 
-// firstCalls measures how long the first call of a server takes that is not running, together with the
-// server's own start in the same round. It does so for a server of both eras with clients of each, known from
-// the cache and never seen; with optional lists that hang or are slow; and for a remote server.
+// firstCalls measures how long the first call of a server takes that is not running, compared with a start of the server
+// without Collie. It does so for a server of both eras with clients of each, known from the cache and never seen; with
+// optional lists that hang or are slow; and for a remote server.
 func (b *bench) firstCalls(ctx context.Context) error {
 	own, err := b.ownStarts(ctx)
 	if err != nil {
@@ -109,8 +109,8 @@ func (b *bench) ownStarts(ctx context.Context) (took []float64, err error) {
 // firsts are the durations of first calls, alone and including the list before them, in ms.
 type firsts struct{ call, all []float64 }
 
-// firstCallsOf measures first calls of a server. If warm, a gateway has seen it before and a client of the
-// era has called it; otherwise the gateway sees it for the first time.
+// firstCallsOf measures first calls of a server by clients of an era. If warm, an earlier gateway of the home knows the
+// server, and a modern client has called it there; otherwise each gateway sees it for the first time.
 func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, warm bool) (out firsts, err error) {
 	in, err := b.installOne(entry)
 	if err == nil && warm {

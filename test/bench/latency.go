@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// lane is one way to reach the tool echo.
+// lane is one way to reach the measured tool, for example over stdio without Collie, with its client and its figures.
 type lane struct {
 	client
 	name     string

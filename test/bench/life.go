@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// stopping measures how long Collie takes to stop with servers that exit when their input ends, and checks
-// that none is left.
+// stopping measures how long Collie takes to stop with servers that exit when their input ends, and checks that no server
+// process is left.
 func (b *bench) stopping(ctx context.Context) error {
 	in, err := b.install(b.plan.stopServers, 1, 0)
 	if err != nil {

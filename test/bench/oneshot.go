@@ -12,7 +12,8 @@ import (
 	"collie/test/inits"
 )
 
-// beforeMain is what the packages of a program allocate before its main, in KiB: those of this module, and all others.
+// beforeMain returns how much memory the packages of a program allocate before its main function, in KiB: the packages of
+// this module, and all others.
 func beforeMain(ctx context.Context, program string) (ours, others float64, err error) {
 	all, err := inits.Trace(ctx, program)
 	for _, p := range all {
@@ -25,7 +26,7 @@ func beforeMain(ctx context.Context, program string) (ours, others float64, err 
 	return ours, others, err
 }
 
-// oneShot measures a command that reads a note where no gateway runs, from its start to its end.
+// oneShot measures how long a command that reads a note takes if no gateway is running, from its start to its end.
 func (b *bench) oneShot(ctx context.Context) error {
 	home := filepath.Join(b.dir, "oneshot")
 	run := func(args ...string) ([]byte, error) {

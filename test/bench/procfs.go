@@ -79,6 +79,7 @@ func wakeups(ctx context.Context, pid int, d time.Duration) (float64, error) {
 	return (after - before) / d.Seconds(), err
 }
 
+// switches returns how often the threads of a process have given up their processor to wait.
 func switches(pid int) (total float64, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
 	if err == nil && len(threads) == 0 {

@@ -25,6 +25,7 @@ func (b *bench) startAndRest(ctx context.Context) error {
 	return nil
 }
 
+// rest measures a gateway with n idle servers: its memory, its wake-ups, its start and, if n > 1, its lists.
 func (b *bench) rest(ctx context.Context, n int) error {
 	servers := map[string]command{}
 	for i := range n {
@@ -107,7 +108,7 @@ type lists struct {
 	p50, p99      []float64
 }
 
-// listing requests the tools in both views.
+// listing measures tools/list in the views flat and grouped.
 func (b *bench) listing(ctx context.Context, at endpoint) (l lists, err error) {
 	var end stopper
 	defer func() { end.stop(b.log) }()

@@ -46,6 +46,7 @@ var (
 	mostCPU    = map[int]float64{1: 2, 16: 2}
 )
 
+// report adds the figures of a measurement with n sessions to the report.
 func (b *bench) report(s subject, n int, c *crowd) {
 	who := fmt.Sprintf(", %d sessions", n)
 	if n == 1 {
@@ -73,7 +74,7 @@ func (b *bench) report(s subject, n int, c *crowd) {
 	add("calls/s, `collie serve`", perSecond, c.collie.rates, bound{})
 }
 
-// crowd is many clients on each side.
+// crowd is many clients on each of three sides: the server itself, Collie and the bare relay.
 type crowd struct{ direct, collie, relay side }
 
 // side is an endpoint with its clients and measurements, one per round.
@@ -84,7 +85,8 @@ type side struct {
 	rates, cpu []float64
 }
 
-// measure lets the sides take turns.
+// measure opens n clients on each side and lets the sides take turns: in each, all clients of a side make calls for a
+// while.
 func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 	sides := []*side{&c.direct, &c.collie, &c.relay}
 	for _, s := range sides {
@@ -109,7 +111,7 @@ func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 		for i, s := range sides {
 			s.rates = append(s.rates, tallies[i].rate())
 			if after, err := cpuTime(s.cmd.Process.Pid); err == nil {
-				used := max(after-before[i], tick) // a quick run is over before the first one is counted
+				used := max(after-before[i], tick) // in a quick run the process may use less than a tick
 				s.cpu = append(s.cpu, used.Seconds()*10_000/float64(tallies[i].calls))
 			}
 		}

@@ -424,7 +424,7 @@ func (v *vaultCase) sound(ctx context.Context, notes *vault.Vault) error {
 	return nil
 }
 
-// asker asks a vault as the tools do.
+// asker sends requests to a vault in this process, as the tools do.
 type asker struct{ vault http.Handler }
 
 // ask returns the data of an answer with code 0.
@@ -473,7 +473,7 @@ func openFloor(path string) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// insert is one transaction.
+// insert inserts a row in a transaction of its own.
 func insert(conn *sqlite.Conn, n int, text string) (err error) {
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {

@@ -117,7 +117,7 @@ func (a *author) blocksOf(chinese bool) []*tree.Block {
 	return blocks
 }
 
-// section is a heading with the blocks under it.
+// section returns a heading with blocks of all common kinds under it, as Markdown.
 func (a *author) section(chinese bool) string {
 	p := func() string { return a.paragraph(chinese) }
 	list := fmt.Sprintf("- %s\n- %s\n  - %s\n", p(), p(), p())
@@ -153,7 +153,7 @@ func (a *author) tag() string {
 	return fmt.Sprintf(" #project/%d# #项目#", a.random.IntN(50))
 }
 
-// reference names a block that was written before.
+// reference returns a reference to a block that was made before, or "" if there is none.
 func (a *author) reference() string {
 	if len(a.referable) == 0 {
 		return ""
@@ -161,7 +161,7 @@ func (a *author) reference() string {
 	return fmt.Sprintf(` ((%s "see 见"))`, a.referable[a.random.IntN(len(a.referable))])
 }
 
-// id is the next id; the times in them are some seconds apart.
+// id returns a new id. The times in successive ids are 1 to 900 seconds apart.
 func (a *author) id() string {
 	const letters = "0123456789abcdefghijklmnopqrstuvwxyz"
 	a.made = a.made.Add(time.Duration(1+a.random.IntN(900)) * time.Second)

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// installation is a home with settings and their servers; it outlasts a run.
+// installation is a home with settings that several runs of the gateway use one after the other, so that later runs find
+// the tool cache of earlier ones.
 type installation struct {
 	home, config string
 	servers      int
-	tools        int // in all
+	tools        int // number of tools of all servers together
 }
 
-// install sets up n servers with this many tools each, which need boot before they do anything.
+// install makes an installation of n servers with so many tools each. Each server needs the time boot to start.
 func (b *bench) install(n, tools int, boot time.Duration) (*installation, error) {
 	servers := map[string]command{}
 	for i := range n {
@@ -25,14 +26,14 @@ func (b *bench) install(n, tools int, boot time.Duration) (*installation, error)
 	return &installation{home, config, n, n * tools}, err
 }
 
-// start runs `collie serve` there until its output matches ready.
+// start runs `collie serve` in the installation, and returns when its output matches ready.
 func (b *bench) start(ctx context.Context, in *installation, ready *regexp.Regexp) (*daemon, error) {
 	return b.serveIn(ctx, in.home, in.config, ready)
 }
 
 // listing is a complete list of tools as received by a client.
 type listing struct {
-	at    time.Time // when it was there
+	at    time.Time // when the client had received it
 	bytes int
 }
 

@@ -4,7 +4,8 @@
 //
 //	relay PROGRAM [ARGUMENT ...]
 //
-// Between a client and a provider of models it passes on each answer as it comes, and does nothing else.
+// With -stream it is the minimum between a client and a model provider: it passes on each piece of an answer as it comes,
+// and does nothing else.
 //
 //	relay -stream URL
 package main
@@ -28,7 +29,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // this and the processors as Collie has them, by the same rule
+	debug.SetGCPercent(400) // Collie has the same garbage collector setting and the same rule for processors
 	var fit *process.Processors
 	if os.Getenv("GOMAXPROCS") == "" {
 		fit = process.FitProcessors(process.AllowedProcessors() / 2)
@@ -39,6 +40,7 @@ func main() {
 	}
 }
 
+// run serves in front of a URL after "-stream", or else of the server that command starts.
 func run(ctx context.Context, fit *process.Processors, command []string) error {
 	if command[0] == "-stream" {
 		return serve(ctx, stream{fit, command[1]})
@@ -69,12 +71,13 @@ func serve(ctx context.Context, h http.Handler) error {
 	return (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(l)
 }
 
-// stream passes a request on to an address, and what is answered back, each piece as it comes.
+// stream passes requests on to an address, and the answers back, each piece as it comes.
 type stream struct {
 	fit *process.Processors
 	to  string
 }
 
+// ServeHTTP relays one request, and flushes each piece of the answer to the client.
 func (s stream) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	s.fit.Begin()
 	on, err := http.NewRequestWithContext(q.Context(), q.Method, s.to, q.Body)
@@ -105,6 +108,7 @@ func (s stream) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
+// relay passes the requests of all clients over HTTP on to one server over stdio, under ids of its own.
 type relay struct {
 	fit   *process.Processors
 	greet sync.Mutex // one client at a time does the handshake
@@ -116,7 +120,7 @@ type relay struct {
 	hello   []byte // the server's answer to the first initialize, reused for all others
 }
 
-// ServeHTTP relays requests. Nothing else reaches the server.
+// ServeHTTP relays requests. Notifications and other messages do not reach the server.
 func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.fit.Begin()
 	body, err := readBody(q)
