@@ -30,7 +30,8 @@ type confirmCaller struct {
 	call func(t *testing.T, asked func(q gjson.Result)) gjson.Result
 }
 
-// site is a gateway with its keys and the files in its home.
+// site is a gateway with its keys: the token of MCP clients, the control key of Collie's own commands, and the key that
+// collie stdio uses as a bridge.
 type site struct {
 	*gateway.Gateway
 	token, control, bridge string
@@ -117,6 +118,7 @@ type session struct {
 	last    atomic.Int64 // request
 }
 
+// session opens a legacy session with a key. head are further header fields, name and value by turns.
 func (s *site) session(t *testing.T, key, capabilities string, head ...string) *session {
 	t.Helper()
 	resp := s.post(t, "/mcp", key, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+
@@ -149,6 +151,7 @@ type pipe struct {
 	id int
 }
 
+// newPipe connects to a running collie stdio. In the legacy era it opens a session.
 func newPipe(t *testing.T, p *gateway.Process, era, capabilities string) *pipe {
 	t.Helper()
 	out := &pipe{Process: p, era: era, capabilities: capabilities, lines: make(chan gjson.Result, 64)}

@@ -65,6 +65,7 @@ type spoilt struct {
 	limit int                             // maxTurnSeconds; 0 means 60
 }
 
+// failing returns the script of a turn whose every attempt fails in this way.
 func failing(f provider.Failure) func(dialect) []provider.Turn {
 	return func(dialect) []provider.Turn {
 		turn := provider.Turn{Say: "Well, here is the beginning of an answer", Chunk: 4}
@@ -75,6 +76,7 @@ func failing(f provider.Failure) func(dialect) []provider.Turn {
 	}
 }
 
+// raw returns a script whose first answer is sent byte for byte: body, with the other fields of more.
 func raw(body func(d dialect) []provider.Bytes, more provider.Raw) func(dialect) []provider.Turn {
 	return func(d dialect) []provider.Turn {
 		answer := more
@@ -90,10 +92,12 @@ func texts(list ...string) (body []provider.Bytes) {
 	return body
 }
 
+// tools returns a script in which the model makes these calls.
 func tools(list ...provider.Call) func(dialect) []provider.Turn {
 	return func(dialect) []provider.Turn { return []provider.Turn{{Call: list}, {Say: "got $RESULTS"}} }
 }
 
+// spoiling are the faulty answers by name.
 var spoiling = map[string]spoilt{
 	"stall":            {failing(provider.Failure{After: 6, Hang: true}), "error", "Well", "took longer than 2s", "active", 2},
 	"reset":            {failing(provider.Failure{After: 6, Cut: true}), "error", "Well", "cut off", "active", 0},

@@ -72,6 +72,7 @@ type strict struct {
 	model, second *provider.Server
 }
 
+// newStrict starts the gateway. Its model calls the tool that runs commands with this command.
 func newStrict(t *testing.T, command string) *strict {
 	t.Helper()
 	s := &strict{Programs: gateway.Place(t), server: newCounted(t)}

@@ -55,6 +55,7 @@ func (w *guarding) run(t *testing.T, command string) string {
 	return got.Get("result.content.0.text").String()
 }
 
+// verdict returns the guardian's answer with that risk.
 func verdict(risk string) provider.Turn {
 	return provider.Turn{Say: fmt.Sprintf(`{"risk":%q,"categories":["data_loss"],"reason":"so it seems","confidence":0.9}`, risk)}
 }

@@ -201,8 +201,8 @@ func teas(t *testing.T) string {
 	return path
 }
 
-// TestDangerousCommandsNeedAPerson posts each dangerous action as a command, with each key that is not a person's: each
-// is stopped before it runs.
+// TestDangerousCommandsNeedAPerson posts dangerous actions as commands, with each key that is not a person's: each is
+// stopped before it runs. It covers all dangerous actions except those that only people may call at all.
 func TestDangerousCommandsNeedAPerson(t *testing.T) {
 	p, settings := world(t, answers(provider.Turn{Say: "no"}))
 	home, folder := t.TempDir(), t.TempDir()

@@ -54,8 +54,8 @@ func (e era) frame(r request) frame {
 
 const clientInfo = `{"name":"bench","version":"1"}`
 
-// greeting declares roots, as nearly all clients do. With a server of both eras Collie then speaks the
-// client's era.
+// greeting is the initialize request, and initialized the notification after it. greeting declares the capability roots,
+// as nearly all clients do. With a server of both eras Collie then speaks the client's era.
 var (
 	greeting    = request{method: "initialize", params: `"protocolVersion":"` + string(legacy) + `","capabilities":{"roots":{"listChanged":true}},"clientInfo":` + clientInfo}
 	initialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

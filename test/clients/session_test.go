@@ -37,6 +37,7 @@ var second = []provider.Turn{
 	{Say: done},
 }
 
+// call returns a call of a tool with arguments given as pairs of name and value.
 func call(tool string, pairs ...any) provider.Call {
 	args := map[string]any{}
 	for pair := range slices.Chunk(pairs, 2) {

@@ -31,7 +31,7 @@ type step struct {
 	failed bool
 }
 
-// walk is what a client saw of a view: the list at the start, the answers to the steps, and the list after the
+// walk records what a client saw of a view: the list at the start, the answers to the steps, and the list after the
 // notification that it has changed.
 type walk struct {
 	Version string

@@ -318,6 +318,7 @@ func (s *session) value(text string) string {
 
 const mostTime = 60 * time.Second // of one command, on a machine with much to do
 
+// command returns a shell command of the session, in a process group of its own, which ends with ctx.
 func (s *session) command(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir, cmd.Env = s.home, s.env
@@ -327,6 +328,7 @@ func (s *session) command(ctx context.Context, line string) *exec.Cmd {
 	return cmd
 }
 
+// run runs a command line in a shell and returns its output and its exit code.
 func (s *session) run(line, stdin string) (out string, code int) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), mostTime)

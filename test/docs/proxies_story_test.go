@@ -36,7 +36,7 @@ import (
 // proxyName is the name in the guide under which people reach the proxy.
 const proxyName = "notes.example.org"
 
-// front is one of the proxies in the guide, in front of a gateway.
+// front is one of the proxies in the guide, in front of a gateway, and a client that reaches the gateway through it.
 type front struct {
 	*testing.T
 	gateway *gateway.Gateway
@@ -246,6 +246,7 @@ func (f *front) reads(lines *bufio.Scanner, text string) {
 	}
 }
 
+// request makes a request to the proxy, with the token if withToken is set.
 func (f *front) request(ctx context.Context, method, path, body string, head http.Header, withToken bool) *http.Request {
 	f.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, "https://"+proxyName+path, bytes.NewReader([]byte(body)))

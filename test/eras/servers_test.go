@@ -123,6 +123,7 @@ type gateway struct {
 	program, config, home, url string
 }
 
+// serve writes settings with the servers and, if http is true, starts the gateway.
 func serve(t *testing.T, program string, list []*server, http bool) *gateway {
 	t.Helper()
 	var entries []string

@@ -10,7 +10,7 @@ import (
 	"collie/test/await"
 )
 
-// Ears is a modern client that subscribes to the gateway's changes.
+// Ears is a modern client that subscribes to the gateway's notifications about changes of the tool list, and counts them.
 type Ears struct {
 	deaf
 	mu    sync.Mutex

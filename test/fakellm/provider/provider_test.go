@@ -25,13 +25,13 @@ const script = `{"conversations": [{"turns": [
 	{"say": "Noodles, 面条, for three."}
 ]}]}`
 
-// api writes requests of one API and reads its answers, whole ones and pieces alike.
+// api writes requests of one API, and reads its answers, streamed or not.
 type api struct {
 	name, path, stream string
 	header             map[string]string
-	// ask is the body of the first request; calls and results are what the second has behind its question.
+	// ask is the body of the first request. The second request has calls and results after the question.
 	ask, calls, results string
-	// pick returns what a JSON value of an answer holds: text, names and arguments of calls, why it ended.
+	// pick returns the content of an answer, or of a piece of it: text, names and arguments of calls, why it ended.
 	pick func(v map[string]any) (text, calls, stop string)
 }
 
@@ -161,7 +161,7 @@ func compact(v any) string {
 	return string(data)
 }
 
-// serve runs a fake.
+// serve starts a fake provider with a script, and returns it with its URL.
 func serve(t *testing.T, text string) (*provider.Server, string) {
 	t.Helper()
 	parsed, err := provider.ParseScript([]byte(text))
@@ -203,7 +203,7 @@ func (a api) post(t *testing.T, ctx context.Context, url string, streamed bool, 
 	return res
 }
 
-// values reads an answer: the one value of a whole one, or those of the pieces.
+// values returns the JSON values of an answer: one, or one for each piece of a stream.
 func values(t *testing.T, res *http.Response) (all []map[string]any, err error) {
 	t.Helper()
 	defer func() { _ = res.Body.Close() }()
@@ -243,7 +243,7 @@ func each(t *testing.T, test func(t *testing.T, a api, streamed bool)) {
 	}
 }
 
-// A conversation has the same content in each API, and the outcomes of its calls are recorded.
+// TestConversation plays a conversation in each API: it has the same content, and the results of its calls are recorded.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, a api, streamed bool) {
@@ -299,7 +299,7 @@ func holds(text, want string) bool {
 	return true
 }
 
-// Attempts fail as the script says, and the next one gets the turn.
+// TestFailures checks that attempts fail as the script says, and that the attempt after them gets the answer.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, a api, streamed bool) {
@@ -343,7 +343,8 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// What the real API would refuse is refused in its words, and so is what no script is for.
+// TestRefusals sends requests that the real API would refuse, and requests for which the script has no answer: all are
+// refused in the form of the API.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, a api, streamed bool) {
@@ -374,7 +375,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// Requests beside the conversation take no turn, and neither do calls that wait for a tool.
+// TestBesideTheConversation checks that requests outside of the conversation, and calls that wait for a tool, use up no
+// turn.
 func TestBesideTheConversation(t *testing.T) {
 	t.Parallel()
 	fake, url := serve(t, `{"conversations": [
@@ -403,7 +405,7 @@ func TestBesideTheConversation(t *testing.T) {
 	}
 }
 
-// A script with a mistake is refused with the place of it.
+// TestScriptsWithMistakes checks that the error for a wrong script names the place of the mistake.
 func TestScriptsWithMistakes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
