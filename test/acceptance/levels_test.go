@@ -59,7 +59,8 @@ func TestLevels(t *testing.T) {
 }
 
 // TestHiddenNotebook asks for everything that needs no id of the hidden notebook, and searches all answers for its ids
-// and for the word that all its content has. The test with a word in each field, behind each action, is in test/notes.
+// and for the word that all its content has. Calls that name the notebook get the same answers as calls that name things
+// that do not exist. The test with a word in each field, behind each action, is in test/notes.
 func TestHiddenNotebook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -134,6 +134,7 @@ type publicHome struct {
 	hosts []string
 }
 
+// start makes the home of an agent, with its fake model and its proxy, and the agent's definition for Collie.
 func (a publicAgent) start(t *testing.T) *publicHome {
 	t.Helper()
 	modules := binary.Packages(t, "../clients")

@@ -142,6 +142,7 @@ func (c *httpClient) receive() ([]byte, error) {
 	return nil, fmt.Errorf("no response to request %d in the stream", c.id)
 }
 
+// header reads the status line and the header fields of an answer.
 func (c *httpClient) header() (a answer, err error) {
 	for first := true; ; first = false {
 		line, err := c.r.ReadSlice('\n')

@@ -66,6 +66,7 @@ func instructions(out string) (float64, error) {
 	return 0, fmt.Errorf("perf stat: no instructions in %q", out)
 }
 
+// count starts to measure what a process uses, in the way that was chosen for this machine.
 func (c *comparison) count(ctx context.Context, pid int) (counter, error) {
 	if c.counter == byInstructions {
 		return startPerf(ctx, pid)

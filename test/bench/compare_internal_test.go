@@ -12,7 +12,7 @@ import (
 func made(factor, spread float64, rounds int, r row) *samples {
 	s := &samples{row: r}
 	for i := range rounds {
-		was := 100 + 10*float64(i%3) // what the machine does is the same for both
+		was := 100 + 10*float64(i%3) // the machine's own variation is the same for both
 		wobble := 1 + spread*float64(i%5-2)/2
 		s.rounds[0] = append(s.rounds[0], was)
 		s.rounds[1] = append(s.rounds[1], was*factor*wobble)

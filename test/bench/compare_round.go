@@ -64,6 +64,7 @@ const (
 	theWeight = "memory at rest"
 )
 
+// add adds the value of a figure for one side and one round.
 func (c *comparison) add(side int, r row, v float64) {
 	s, ok := c.samples[r.Name]
 	if !ok {
@@ -74,6 +75,7 @@ func (c *comparison) add(side int, r row, v float64) {
 	s.rounds[side] = append(s.rounds[side], v)
 }
 
+// run fills a tool cache for each side, and then measures all rounds.
 func (c *comparison) run(ctx context.Context) error {
 	c.counter = counterHere(ctx)
 	for i, b := range c.sides {
@@ -253,6 +255,7 @@ func (c *comparison) bridges(ctx context.Context, rigs [2]*rig, order []int) err
 	return c.lesser(ctx, order, theBridge, func(i int) client { return rigs[i].bridge })
 }
 
+// lesser measures the median time of calls for which fewer turns suffice.
 func (c *comparison) lesser(ctx context.Context, order []int, name string, of func(int) client) error {
 	took, err := c.turns(ctx, order, c.plan.lesser, c.plan.lesserCalls, of)
 	if err != nil {

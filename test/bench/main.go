@@ -21,6 +21,7 @@ func main() {
 	}
 }
 
+// run measures and writes the report or, if the first argument is compare, compares two programs.
 func run(ctx context.Context, args []string, log io.Writer) error {
 	if len(args) > 0 && args[0] == "compare" {
 		return compare(ctx, args[1:], os.Stdout, log)

@@ -79,7 +79,7 @@ func (b *bench) serveNotes(ctx context.Context, url string) (*daemon, error) {
 	return b.serveIn(ctx, filepath.Join(dir, "home"), config, collieListens)
 }
 
-// workspace is a kernel outside a test.
+// workspace is a test kernel that runs outside of a test.
 type workspace struct {
 	*kerneltest.Kernel
 	tb *outside
@@ -109,7 +109,7 @@ func (o *outside) Errorf(format string, args ...any) {
 func (o *outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (o *outside) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 
-// newWorkspace returns a notebook with one document of 40 blocks, and others.
+// newWorkspace returns a test kernel with a notebook: one document of 40 paragraphs, and so many others.
 func newWorkspace(others int) *workspace {
 	tb := &outside{}
 	w := &workspace{kerneltest.New(tb), tb}

@@ -119,6 +119,7 @@ func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 	return nil
 }
 
+// open connects n clients to the side, and has each make one call.
 func (s *side) open(ctx context.Context, n int) error {
 	for range n {
 		c, err := dialHTTP(ctx, s.endpoint, legacy)

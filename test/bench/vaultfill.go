@@ -79,8 +79,8 @@ func (a *author) document(tx *store.Tx) {
 	a.docs, a.blocks = append(a.docs, d.ID()), a.blocks+a.perDoc
 }
 
-// above is the document that document n > 0 lies below: nine below the first, ten below each of those, and the others
-// below these in turns.
+// above returns the number of the parent of document n > 0: nine documents are below the first, ten below each of these
+// nine, and the others are distributed evenly below those ninety.
 func above(n int) int {
 	switch {
 	case n < 10:

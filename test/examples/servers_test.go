@@ -17,7 +17,7 @@ import (
 	"collie/test/binary"
 )
 
-// calls is one call for each server of mcp-servers.json and a part of its answer.
+// calls has one call for each server of mcp-servers.json, and a part of the expected answer.
 var calls = []struct {
 	server, tool string
 	arguments    map[string]any

@@ -173,6 +173,7 @@ func TestBreaker(t *testing.T) {
 // weight counts what a gateway uses. A count is 0 if the system does not tell.
 type weight struct{ processes, descriptors, goroutines int }
 
+// weigh returns what a gateway and its servers use at the moment.
 func weigh(t *testing.T, g *gateway.Gateway) weight {
 	t.Helper()
 	w := weight{processes: len(g.Running(t)), goroutines: goroutines(t, g.URL)}

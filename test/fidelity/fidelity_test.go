@@ -159,6 +159,7 @@ func (p *path) arrived(what string, sent, got []byte) {
 	p.same(what, strip(p.t, sent, permitted...), strip(p.t, got, permitted...))
 }
 
+// same fails the test unless got has the same bytes as want, and shows where they differ.
 func (p *path) same(what string, want, got []byte) {
 	p.t.Helper()
 	if bytes.Equal(want, got) {
@@ -214,6 +215,7 @@ func (p *path) definitions(through []json.RawMessage) {
 	}
 }
 
+// calls calls tools that return generated results of several sizes, and unusual results.
 func (p *path) calls(seed int64) {
 	p.t.Helper()
 	for n := range int64(seeds) {
@@ -300,6 +302,7 @@ func (p *path) text(result []byte) []byte {
 	return []byte(v.Content[0].Text)
 }
 
+// failures calls a tool that fails with JSON-RPC errors of several codes.
 func (p *path) failures(seed int64) {
 	p.t.Helper()
 	for n, code := range []string{"-32603", "-32602", "-32000", "42", "-32042", "1e2", "-32002"} {
@@ -316,6 +319,7 @@ func (p *path) failures(seed int64) {
 	}
 }
 
+// resources compares the list of resources and what they contain.
 func (p *path) resources() {
 	p.t.Helper()
 	scheme := p.server.scheme()
@@ -341,6 +345,7 @@ func (p *path) resources() {
 	}
 }
 
+// prompts compares the list of prompts, a prompt and the error of one.
 func (p *path) prompts() {
 	p.t.Helper()
 	var mine []json.RawMessage
