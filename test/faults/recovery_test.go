@@ -173,7 +173,7 @@ func TestBreaker(t *testing.T) {
 // weight counts what a gateway uses. A count is 0 if the system does not tell.
 type weight struct{ processes, descriptors, goroutines int }
 
-// weigh returns what a gateway and its servers use at the moment.
+// weigh counts the processes of a gateway and its servers, and the descriptors and goroutines of the gateway itself.
 func weigh(t *testing.T, g *gateway.Gateway) weight {
 	t.Helper()
 	w := weight{processes: len(g.Running(t)), goroutines: goroutines(t, g.URL)}
