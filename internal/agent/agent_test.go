@@ -578,6 +578,58 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 		}
 		w.wellFormed()
 	})
+	t.Run("results before a word of the person", func(t *testing.T) {
+		t.Parallel()
+		w := newFixture(t, calls("files__read", `{"path":"1"}`), nil, says("ok"))
+		w.model.answers[1] = func(r *llm.Request) []llm.Event {
+			w.steered = []llm.Message{{Role: llm.RoleUser, Parts: textParts("be quick")}}
+			return calls("files__read", `{"path":"2"}`)(r)
+		}
+		w.info.Context = 9000
+		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tooltest.Text(strings.Repeat("words ", 3000)), nil
+		})
+		if _, err := w.run(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
+			t.Fatal(err)
+		}
+		m := w.model.seen[2].Messages
+		if len(m) != 6 || m[5].Parts[0].Text != "be quick" {
+			t.Fatalf("the model got %d messages", len(m))
+		}
+		if len(m[2].Parts[0].Text) > 1200 || len(m[4].Parts[0].Text) < 18000 {
+			t.Errorf("the older result has %d bytes, the newer %d", len(m[2].Parts[0].Text), len(m[4].Parts[0].Text))
+		}
+	})
+	for name, c := range map[string]struct {
+		text     string
+		min, max int // bytes that are summarized
+	}{
+		"a summary of a long text":    {strings.Repeat("word ", 20000), 15000, 16000}, // four bytes a token
+		"a summary of a long 中文 text": {strings.Repeat("字", 20000), 17000, 18000},     // two bytes of nine
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFixture(t, says("short"), says("ok"))
+			w.info.Context = 10000 // 2048 of them for the summary, and half of the rest is used
+			w.left = []llm.Message{{Role: llm.RoleUser, Parts: textParts("short")}}
+			cfg := chat.Config{Tools: []string{"none"}}
+			_, engine, err := w.agent.Engine(&cfg, textParts("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = engine.Run(t.Context(), &chat.Turn{Session: "s", Config: cfg, Path: []llm.Message{
+				{Role: llm.RoleUser, Parts: textParts("first")}, {Role: llm.RoleAssistant, Parts: textParts(c.text + "the end")},
+				{Role: llm.RoleUser, Parts: textParts("more")},
+			}}, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := w.model.seen[0].Messages[0].Parts[0].Text
+			if len(got) < c.min || len(got) > c.max || !strings.Contains(got, "the end") {
+				t.Errorf("%d bytes are summarized, want %d to %d with the end", len(got), c.min, c.max)
+			}
+		})
+	}
 }
 
 func TestToolsAreThoseOfTheMoment(t *testing.T) {

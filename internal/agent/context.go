@@ -80,11 +80,15 @@ func (r *run) dropOldest() bool {
 	return false
 }
 
-// shortenResults cuts the tool results of this turn, except those in its last message. It reports whether it cut any.
+// shortenResults cuts the tool results of this turn, except those that the model has not answered yet. It reports whether
+// it cut any.
 func (r *run) shortenResults() (done bool) {
-	last := len(r.since) - 1
-	for i := range r.since {
-		if r.since[i].Role != llm.RoleTool || i == last {
+	answered := len(r.since) // up to the model's last message; messages of the person may follow the newest results
+	for answered > 0 && r.since[answered-1].Role != llm.RoleAssistant {
+		answered--
+	}
+	for i := range r.since[:answered] {
+		if r.since[i].Role != llm.RoleTool {
 			continue
 		}
 		for j := range r.since[i].Parts {
@@ -102,8 +106,8 @@ func (r *run) shortenResults() (done bool) {
 func (r *run) summarize(ctx context.Context) error {
 	old := r.before[:len(r.before)-1]
 	text := summary(old)
-	if room := r.info.Context; room > 0 && tokens(text) > room/2 {
-		text = text[len(text)-cut(text, room):] // the end, because the latest messages matter most: room bytes, about a quarter of room tokens
+	if room := r.info.Context; room > 0 {
+		text = lastTokens(text, (room-min(spareTokens, room/2))/2) // the latest messages matter most; half, because tokens are estimated
 	}
 	req := &llm.Request{
 		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,

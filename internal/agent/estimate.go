@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"unicode/utf8"
+
 	"collie/internal/llm"
 )
 
@@ -31,4 +33,22 @@ func tokens(s string) int {
 		}
 	}
 	return ascii/4 + other*2/3
+}
+
+// lastTokens returns the end of s that has at most limit tokens by the estimate of [tokens].
+func lastTokens(s string, limit int) string {
+	left := 12 * limit // twelfths of a token: both weights are whole numbers of them
+	for at := len(s); at > 0; {
+		r, n := utf8.DecodeLastRuneInString(s[:at])
+		if r < utf8.RuneSelf {
+			left -= 3
+		} else {
+			left -= 8
+		}
+		if left < 0 {
+			return s[at:]
+		}
+		at -= n
+	}
+	return s
 }

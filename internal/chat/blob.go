@@ -105,7 +105,10 @@ func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.
 	if errors.Is(err, fs.ErrNotExist) {
 		err = notFound("open", "file", sum)
 	}
-	return file, f, err
+	if err != nil {
+		return nil, f, err // not file: a nil *os.File would be a reader that is not nil
+	}
+	return file, f, nil
 }
 
 // readBlob reads the file with this hash if the session has it.

@@ -3,8 +3,11 @@ package chat_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -335,9 +338,15 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	if content, err := io.ReadAll(r); err != nil || int64(len(content)) != f.Size {
+	content, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil || int64(len(content)) != f.Size {
 		t.Errorf("%q, %+v, %v", content, f, err)
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, "blobs")); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := p.OpenBlob(t.Context(), sum); kindOf(err) != tool.NotFound || r != nil {
+		t.Errorf("of a file that is gone: %v, %v", r, err)
 	}
 }
 

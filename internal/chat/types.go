@@ -97,7 +97,7 @@ type Message struct {
 type Usage struct {
 	llm.Usage
 	ContextUsed int64 `json:"contextUsed,omitempty"` // tokens that the last step read and wrote
-	ContextSize int64 `json:"contextSize,omitempty"` // of which the model takes so many; 0 if unknown
+	ContextSize int64 `json:"contextSize,omitempty"` // size of the model's context in tokens; 0 if unknown
 }
 
 // Call is the state of a tool call in a message; arguments and result are parts of the message.
