@@ -618,7 +618,8 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = engine.Run(t.Context(), &chat.Turn{Session: "s", Config: cfg, Path: []llm.Message{
-				{Role: llm.RoleUser, Parts: textParts("first")}, {Role: llm.RoleAssistant, Parts: textParts(c.text + "the end")},
+				{Role: llm.RoleUser, Parts: textParts("first")},
+				{Role: llm.RoleAssistant, Parts: textParts(c.text + "the end")},
 				{Role: llm.RoleUser, Parts: textParts("more")},
 			}}, w)
 			if err != nil {
