@@ -109,9 +109,9 @@ type ServerLogs struct {
 // Limits for messages and calls. Sizes are in bytes.
 type Limits struct {
 	MaxFrame       int64         // one message, answer or event of a server; default 64 MiB
-	MaxDefinition  int64         // one tool definition; default 1 MiB
-	MaxDepth       int           // accepted and shown, but nothing uses it; default 1,000
-	MaxSchemaDepth int           // depth of a tool's schema; default 64
+	MaxDefinition  int64         // one tool definition; always 1 MiB
+	MaxDepth       int           // depth of JSON on the wire; always 1,000
+	MaxSchemaDepth int           // depth of a tool's schema; always 64
 	MaxSessions    int           // client sessions; default 1,024
 	MaxInFlight    int           // calls in flight in one session; default 256
 	CallTimeout    time.Duration // time of one call without progress; default 60 s

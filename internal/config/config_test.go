@@ -98,12 +98,16 @@ func TestFindings(t *testing.T) {
 		text string
 		want []string
 	}{
-		"wrong type":               {"{\n  \"http\": {\n    \"addr\": 7420\n  }\n}", []string{`collie.json:3:13: http.addr: expected a string such as "127.0.0.1:7420", got number`}},
-		"columns count 字":          {`{"x-字": 1, "http": []}`, []string{`collie.json:1:20: http: expected an object, got array`}},
-		"not an address":           {`{"http": {"addr": "localhost"}}`, []string{`collie.json:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "localhost"`}},
-		"list element":             {"{\"http\": {\"allowedHosts\": [\"a\",\n true]}}", []string{`collie.json:2:2: http.allowedHosts[1]: expected a string such as "notes.example.org", got boolean`}},
-		"unknown, near":            {`{"htpp": {}, "http": {"adr": "x"}}`, []string{`collie.json:1:2: warning: htpp: unknown field; did you mean "http"?`, `collie.json:1:23: warning: http.adr: unknown field; did you mean "addr"?`}},
-		"unknown, far":             {`{"weather": 1, "x-mine": 1, "$schema": "y"}`, []string{`collie.json:1:2: warning: weather: unknown field`}},
+		"wrong type":      {"{\n  \"http\": {\n    \"addr\": 7420\n  }\n}", []string{`collie.json:3:13: http.addr: expected a string such as "127.0.0.1:7420", got number`}},
+		"columns count 字": {`{"x-字": 1, "http": []}`, []string{`collie.json:1:20: http: expected an object, got array`}},
+		"not an address":  {`{"http": {"addr": "localhost"}}`, []string{`collie.json:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "localhost"`}},
+		"list element":    {"{\"http\": {\"allowedHosts\": [\"a\",\n true]}}", []string{`collie.json:2:2: http.allowedHosts[1]: expected a string such as "notes.example.org", got boolean`}},
+		"unknown, near":   {`{"htpp": {}, "http": {"adr": "x"}}`, []string{`collie.json:1:2: warning: htpp: unknown field; did you mean "http"?`, `collie.json:1:23: warning: http.adr: unknown field; did you mean "addr"?`}},
+		"unknown, far":    {`{"weather": 1, "x-mine": 1, "$schema": "y"}`, []string{`collie.json:1:2: warning: weather: unknown field`}},
+		"fixed limits": {`{"mcp": {"limits": {"maxDefinition": "1MiB", "maxDepth": 5, "maxSchemaDepth": "x"}}}`, []string{
+			`collie.json:1:58: warning: mcp.limits.maxDepth: this limit is fixed at 1000, the value is ignored`,
+			`collie.json:1:79: mcp.limits.maxSchemaDepth: expected a whole number such as 64, got string`,
+		}},
 		"bare duration":            {`{"mcp": {"limits": {"callTimeout": 30}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
 		"quoted duration":          {`{"mcp": {"limits": {"callTimeout": "30"}}}`, []string{`collie.json:1:36: mcp.limits.callTimeout: write a unit: 30s, 500ms`}},
 		"no duration":              {`{"cache": {"maxAge": "soon"}}`, []string{`collie.json:1:22: cache.maxAge: "soon" is not a length of time; write one such as 30s, 500ms, 10m, 24h`}},

@@ -157,9 +157,9 @@ func (m *MCP) fields() fields {
 func (l *Limits) fields() fields {
 	return fields{
 		"maxFrame":       sizeField(&l.MaxFrame),
-		"maxDefinition":  sizeField(&l.MaxDefinition),
-		"maxDepth":       countField(&l.MaxDepth),
-		"maxSchemaDepth": countField(&l.MaxSchemaDepth),
+		"maxDefinition":  fixedField(&l.MaxDefinition, sizeField(&l.MaxDefinition)),
+		"maxDepth":       fixedField(&l.MaxDepth, countField(&l.MaxDepth)),
+		"maxSchemaDepth": fixedField(&l.MaxSchemaDepth, countField(&l.MaxSchemaDepth)),
 		"maxSessions":    countField(&l.MaxSessions),
 		"maxInFlight":    countField(&l.MaxInFlight),
 		"callTimeout":    durationField(&l.CallTimeout),
@@ -259,6 +259,17 @@ func webField(p *string, example string) field {
 			d.fail(n, "value", "expected an http or https URL such as %q", example) // the value may hold a secret, so it is not quoted
 		}
 	}, func() any { return shownURL(*p) }}
+}
+
+// fixedField returns a field for a limit that is the same for everyone: another value is ignored with a warning.
+func fixedField[T comparable](p *T, f field) field {
+	return field{func(d *decoder, n node) {
+		before, shown := *p, f.get()
+		if f.set(d, n); *p != before {
+			d.report(n, n.value.StartOffset, "value", SeverityWarning, "this limit is fixed at %v, the value is ignored", shown)
+		}
+		*p = before
+	}, f.get}
 }
 
 // sharedField returns a field whose value is the address of a NATS server, or of several separated by commas. Other
