@@ -45,10 +45,11 @@ func (j *judge) refuse(name, why string) {
 	}
 }
 
-// make counts a value that is produced each time the current part is evaluated.
-func (j *judge) make(v value) value {
-	j.steps = addSizes(j.steps, j.times)
+// countMade counts a value that is produced each time the current part is evaluated.
+func (j *judge) countMade(v value) value {
+	j.steps = addSizes(j.steps, multiplySizes(j.times, addSizes(v.work, 1)))
 	j.produced = addSizes(j.produced, multiplySizes(v.size, j.times))
+	v.work = 0
 	return v
 }
 
@@ -78,10 +79,10 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 		j.steps = addSizes(j.steps, j.times)
 		switch n := node.(type) {
 		case *parse.TextNode:
-			j.make(textValue(len(n.Text)))
+			j.countMade(textValue(len(n.Text)))
 		case *parse.ActionNode:
 			if v := j.pipe(n.Pipe, dot); len(n.Pipe.Decl) == 0 {
-				j.make(v)
+				j.countMade(v)
 			}
 		case *parse.IfNode:
 			mark := len(j.vars)
@@ -298,7 +299,7 @@ func (j *judge) call(name string, args []value) value {
 	if why != "" {
 		j.refuse(name, why)
 	}
-	return j.make(result)
+	return j.countMade(result)
 }
 
 // chain returns the value of a chain of fields or methods that begins at v, as in v.A.B. args are for the last one.
@@ -331,7 +332,7 @@ func (j *judge) field(v value, name string, args []value) value {
 		if why != "" {
 			j.refuse("."+name, why)
 		}
-		return j.make(result)
+		return j.countMade(result)
 	case (v.sort == dict || v.sort == unknown) && len(args) == 0 && !unicode.IsUpper(key):
 		out := v.elementBoundOf()
 		out.literal = nil

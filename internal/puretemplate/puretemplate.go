@@ -48,6 +48,8 @@ const (
 	maxOutput = 1 << 20
 	// maxSteps bounds how many parts are evaluated, counting each iteration of a loop.
 	maxSteps = 50_000
+	// workOfStep is how much of what [MatchWork] returns counts as one of these parts.
+	workOfStep = 1000
 	// maxDepth bounds the nesting of a template.
 	maxDepth = 64
 	// maxVariables bounds the variables that exist at the same time.

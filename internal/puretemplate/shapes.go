@@ -18,11 +18,11 @@ func totalSize(args []value) int {
 }
 
 func boolBound([]value) (value, string)     { return boolValue, "" }
-func count([]value) (value, string)         { return numberValue, "" }
-func now([]value) (value, string)           { return timeValue, "" }
+func countBound([]value) (value, string)    { return numberValue, "" }
+func nowBound([]value) (value, string)      { return timeValue, "" }
 func durationBound([]value) (value, string) { return durationValue, "" }
 func shortBound([]value) (value, string)    { return textValue(64), "" }
-func digest([]value) (value, string)        { return textValue(160), "" }
+func digestBound([]value) (value, string)   { return textValue(160), "" }
 
 // constantBound bounds a month or a weekday, which have methods.
 func constantBound([]value) (value, string) { return value{size: 16}, "" }
@@ -46,6 +46,19 @@ func grownBound(factor int) boundFunc {
 // layoutBound bounds a formatted date: a character of the layout may become the longest word.
 func layoutBound(args []value) (value, string) {
 	return textValue(addSizes(64, multiplySizes(12, args[0].size))), ""
+}
+
+// matchBound bounds what a search for a regular expression returns, and how long it takes.
+func matchBound(result boundFunc) boundFunc {
+	return func(args []value) (value, string) {
+		expression, ok := args[0].literal.(string)
+		if !ok {
+			return value{}, "takes an expression that stands in the template"
+		}
+		v, why := result(args)
+		v.work = MatchWork(expression, args[1].size) / workOfStep
+		return v, why
+	}
 }
 
 // printfBound bounds printf.
@@ -166,12 +179,12 @@ func joinBound(args []value) (value, string) {
 	return textValue(addSizes(args[1].size, multiplySizes(addSizes(args[1].size, 1), addSizes(args[0].size, 1)))), ""
 }
 
-func split(args []value) (value, string) {
+func splitBound(args []value) (value, string) {
 	size := args[1].size
 	return value{sort: list, length: addSizes(size, 1), size: addSizes(multiplySizes(2, size), 2), element: &value{sort: text, size: size}}, ""
 }
 
-func keys(args []value) (value, string) {
+func keysBound(args []value) (value, string) {
 	n, size := 0, 0
 	for _, a := range args {
 		if a.sort != dict {

@@ -26,6 +26,8 @@ type value struct {
 	element *value
 	// literal is the number or text if it is written in the template.
 	literal any // int64 or string
+	// work is how many steps a function takes to make it, besides the call.
+	work int
 }
 
 // maxSize stands for itself and all larger sizes, so that sums and products do not overflow.
