@@ -4,11 +4,14 @@
 package arguments
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 
 	"collie/internal/rawjson"
 	"collie/internal/tool"
@@ -26,8 +29,9 @@ type Reader struct {
 	Stdin      func() ([]byte, error)               // reads -; nil means that there is no input
 	Sprintf    func(format string, a ...any) string // formats messages in the user's language; nil means English
 
-	given  map[string]*givenValue // by name of the parameter
-	values []string               // values without a flag
+	given      map[string]*givenValue // by name of the parameter
+	values     []string               // values without a flag
+	dashesRead bool                   // "--" was read: all flags behind it belong to the action, even if Globals has them
 }
 
 // Error is a mistake in the words of a command line.
@@ -68,9 +72,10 @@ type flagSpelling struct {
 }
 
 // Read maps tokens to arguments. start, a JSON object or nil, holds values from elsewhere: a flag replaces the member
-// of its name, and the others are appended in the order of the schema. Errors are [*Error].
+// of its name, also inside an argument that is an object, and the others are appended in the order of the schema. Errors
+// are [*Error].
 func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
-	f.given, f.values = map[string]*givenValue{}, nil
+	f.given, f.values, f.dashesRead = map[string]*givenValue{}, nil, false
 	for _, t := range tokens {
 		if !utf8.ValidString(t) {
 			return nil, f.usage("the argument %q is not UTF-8 text", t)
@@ -86,15 +91,15 @@ func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, 
 	if err := f.assignPositional(start); err != nil {
 		return nil, err
 	}
-	return f.assemble(start), nil
+	return f.assemble(start)
 }
 
 // readFlag reads the flag that tokens begin with and returns what follows it. A boolean takes the next token only if that
 // is "true" or "false".
 func (f *Reader) readFlag(tokens []string) (rest []string, err error) {
 	token, rest := tokens[0], tokens[1:]
-	if token == "--" { // after it, every flag belongs to the action
-		f.Globals = nil
+	if token == "--" {
+		f.dashesRead = true
 		return rest, nil
 	}
 	name, ok := strings.CutPrefix(token, "--")
@@ -145,7 +150,7 @@ func (f *Reader) parseName(name string) (flagSpelling, error) {
 			return flagSpelling{param: p, negate: true}, err
 		}
 	}
-	return flagSpelling{}, f.unknown(name)
+	return flagSpelling{}, f.unknownFlag(name)
 }
 
 // Param returns the parameter with that name or a spelling of it; nil if there is none.
@@ -173,8 +178,8 @@ func (f *Reader) Param(name string) (*Parameter, error) {
 	return nil, f.usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
 }
 
-// unknown returns the error for a flag that the action does not have.
-func (f *Reader) unknown(name string) error {
+// unknownFlag returns the error for a flag that the action does not have.
+func (f *Reader) unknownFlag(name string) error {
 	if len(f.Params) == 0 {
 		return f.usage("unknown flag --%s: %s has no flags; --args '{…}' passes what its schema does not name", name, f.Command)
 	}
@@ -197,61 +202,95 @@ func withPrefix(prefix string, list []string) []string {
 	return out
 }
 
-// isFlag reports whether a token can only be a flag and not a value.
+// isFlag reports whether a token can only be a flag, of the command line or of the action, and not a value.
 func (f *Reader) isFlag(token string) bool {
 	name, ok := strings.CutPrefix(token, "--")
 	if !ok || name == "" {
 		return false
 	}
 	name, _, _ = strings.Cut(name, "=")
-	if f.Globals != nil && f.Globals(name) {
+	if !f.dashesRead && f.Globals != nil && f.Globals(name) {
 		return true
 	}
 	s, err := f.parseName(name)
 	return err == nil && s.param != nil
 }
 
-// assemble merges the values into start.
-func (f *Reader) assemble(start json.RawMessage) json.RawMessage {
+// assemble returns start with the values of the flags put in.
+func (f *Reader) assemble(start json.RawMessage) (json.RawMessage, error) {
 	if len(f.given) == 0 && start != nil {
-		return start
+		return start, nil
 	}
 	out := rawjson.Object{}
 	written := map[string]bool{}
-	rawjson.EachMember(start, func(name string, key, value json.RawMessage) {
-		if g := f.given[name]; g != nil {
-			if written[name] {
-				return
-			}
-			value = f.value(name, g)
-		}
+	var problem error
+	put := func(name string, key, value json.RawMessage) {
 		written[name] = true
+		value, err := f.argument(name, value)
+		if err != nil && problem == nil {
+			problem = err
+		}
 		out.Add(key, value)
+	}
+	rawjson.EachMember(start, func(name string, key, value json.RawMessage) {
+		if repeated := written[name]; repeated && f.hasFlags(name) {
+			return
+		}
+		put(name, key, value)
 	})
 	for i := range f.Params {
 		p := &f.Params[i]
-		switch g := f.given[p.Name]; {
-		case g == nil || written[p.Name]:
-		case p.Parent == "":
-			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
-		case !written[p.Parent]:
-			written[p.Parent] = true
-			out.Add(rawjson.Quote(p.Parent), f.object(p.Parent))
+		name := cmp.Or(p.Parent, p.Name)
+		if f.given[p.Name] != nil && !written[name] {
+			put(name, rawjson.Quote(name), nil)
 		}
 	}
-	return out.Bytes()
+	return out.Bytes(), problem
 }
 
-// object returns the value of the argument parent, built from the flags of its members.
-func (f *Reader) object(parent string) json.RawMessage {
-	out := rawjson.Object{}
+// hasFlags reports whether a flag sets the argument with that name, or a member of it.
+func (f *Reader) hasFlags(name string) bool {
+	return slices.ContainsFunc(f.Params, func(p Parameter) bool { return f.given[p.Name] != nil && cmp.Or(p.Parent, p.Name) == name })
+}
+
+// argument returns the value of an argument: that of its own flag if there is one, else value. The flags of its members
+// are put in.
+func (f *Reader) argument(name string, value json.RawMessage) (json.RawMessage, error) {
+	var members []*Parameter // those with a flag
 	for i := range f.Params {
 		p := &f.Params[i]
-		if g := f.given[p.Name]; g != nil && p.Parent == parent {
-			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
+		switch g := f.given[p.Name]; {
+		case g == nil:
+		case p.Parent == name:
+			members = append(members, p)
+		case p.Parent == "" && p.Name == name:
+			value = f.value(name, g)
 		}
 	}
-	return out.Bytes()
+	if len(members) == 0 {
+		return value, nil
+	}
+	if value != nil && !gjson.ParseBytes(value).IsObject() {
+		return nil, f.usage("--%s is given twice", members[0].Flag) // it has no place in a value that is not an object
+	}
+	out := rawjson.Object{}
+	written := map[string]bool{}
+	rawjson.EachMember(value, func(member string, key, value json.RawMessage) {
+		if slices.ContainsFunc(members, func(p *Parameter) bool { return p.Name == member }) {
+			if written[member] {
+				return
+			}
+			value = f.value(member, f.given[member])
+		}
+		written[member] = true
+		out.Add(key, value)
+	})
+	for _, p := range members {
+		if !written[p.Name] {
+			out.Add(rawjson.Quote(p.Name), f.value(p.Name, f.given[p.Name]))
+		}
+	}
+	return out.Bytes(), nil
 }
 
 // value returns the JSON value of a parameter: an array of all items if the parameter is an array.

@@ -196,10 +196,10 @@ func TestSpellingsThatClash(t *testing.T) {
 func TestFlagsIntoArgs(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ start, line, want string }{
-		{`{ "x": 1.0,"parentID":"<" }`, "", `{ "x": 1.0,"parentID":"<" }`},
-		{`{ "x": 1.0,"parentID":"<" }`, "--count 1", `{"x":1.0,"parentID":"<","count":1}`},
-		{`{"parentID":"a","x":1}`, "--parent-id b", `{"parentID":"b","x":1}`},
-		{`{"parentID":"a","parentID":"c"}`, "--parent-id b", `{"parentID":"b"}`},
+		{start: `{ "x": 1.0,"parentID":"<" }`, want: `{ "x": 1.0,"parentID":"<" }`},
+		{start: `{ "x": 1.0,"parentID":"<" }`, line: "--count 1", want: `{"x":1.0,"parentID":"<","count":1}`},
+		{start: `{"parentID":"a","x":1}`, line: "--parent-id b", want: `{"parentID":"b","x":1}`},
+		{start: `{"parentID":"a","parentID":"c"}`, line: "--parent-id b", want: `{"parentID":"b"}`},
 	}
 	for _, tt := range tests {
 		got, err := reader(notes).Read(strings.Fields(tt.line), json.RawMessage(tt.start))

@@ -74,6 +74,31 @@ func TestForeignArgumentsNeedFlags(t *testing.T) {
 	}
 }
 
+// The flag of a member goes into the object that --args, or the flag of the object, gives.
+func TestMembersGoIntoTheirObject(t *testing.T) {
+	t.Parallel()
+	a := tool.Action{Name: "a", Strict: true, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"edit":{"anyOf":[{"type":"object","properties":{"old":{"type":"string"},"new":{"type":"string"}}},{"type":"array"}]}}}`)}
+	for _, tt := range []struct{ start, line, want string }{
+		{start: `{"edit":{"old":"a","x":1}}`, line: "--old b --new c", want: `{"edit":{"old":"b","x":1,"new":"c"}}`},
+		{start: `{"edit":{"x":1}}`, line: "--new c", want: `{"edit":{"x":1,"new":"c"}}`},
+		{line: `--edit-json {"old":"a"} --new c`, want: `{"edit":{"old":"a","new":"c"}}`},
+		{line: `--new c --edit-json {"old":"a"}`, want: `{"edit":{"old":"a","new":"c"}}`},
+		{start: `{"old":"not of edit"}`, line: "--old a", want: `{"old":"not of edit","edit":{"old":"a"}}`},
+		{start: `{"edit":[]}`, line: "--old a", want: `|--old is given twice`},
+		{line: `--edit-json [] --old a`, want: `|--old is given twice`},
+	} {
+		got, err := readerOf(t, a).Read(strings.Fields(tt.line), json.RawMessage(tt.start))
+		want, message, fails := strings.Cut(tt.want, "|")
+		switch {
+		case fails && (!mistake(err) || !strings.Contains(err.Error(), message)):
+			t.Errorf("%s with %q: got %s, %v, want an error with %q", tt.start, tt.line, got, err, message)
+		case !fails && (err != nil || string(got) != want):
+			t.Errorf("%s with %q: got %s, %v, want %s", tt.start, tt.line, got, err, want)
+		}
+	}
+}
+
 // A plural s belongs to the abbreviation before it.
 func TestKebabOfPlurals(t *testing.T) {
 	t.Parallel()

@@ -243,7 +243,7 @@ func (w *partWriter) file(file, at string) error {
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", file, err)
 	}
-	f, err := describe(to)
+	f, err := sizeAndSum(to)
 	f.Path, f.Mode = path.Join(w.part.Name, at), mode
 	w.manifest.Files = append(w.manifest.Files, f)
 	return err
@@ -297,8 +297,8 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// describe returns the size and sum of a file.
-func describe(at string) (File, error) {
+// sizeAndSum returns the size and sum of a file.
+func sizeAndSum(at string) (File, error) {
 	f, err := os.Open(at)
 	if err != nil {
 		return File{}, err
@@ -350,7 +350,7 @@ func Open(ctx context.Context, dir string, progress func(done, total int, name s
 		if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, f.Path)
 		}
-		got, err := describe(at)
+		got, err := sizeAndSum(at)
 		if err != nil {
 			return nil, err
 		}

@@ -11,8 +11,8 @@ import (
 	"collie/internal/backup"
 )
 
-// write writes a file and makes the folders above it.
-func write(t *testing.T, at, text string) {
+// writeFile writes a file and makes the folders above it.
+func writeFile(t *testing.T, at, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
@@ -24,10 +24,10 @@ func write(t *testing.T, at, text string) {
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	home, dir, back := t.TempDir(), filepath.Join(t.TempDir(), "b"), t.TempDir()
-	write(t, filepath.Join(home, "a", "one.txt"), "one")
-	write(t, filepath.Join(home, "log.jsonl"), "{}\n{}\n{\"unfin")
-	write(t, filepath.Join(home, "skipped", "x"), "x")
-	write(t, filepath.Join(home, "in use.db"), "half")
+	writeFile(t, filepath.Join(home, "a", "one.txt"), "one")
+	writeFile(t, filepath.Join(home, "log.jsonl"), "{}\n{}\n{\"unfin")
+	writeFile(t, filepath.Join(home, "skipped", "x"), "x")
+	writeFile(t, filepath.Join(home, "in use.db"), "half")
 	part := backup.Part{
 		Name: "data", Dir: home, Skip: func(at string, _ bool) bool { return at == "skipped" },
 		Copies: map[string]func(context.Context, string) error{"in use.db": func(_ context.Context, to string) error { return os.WriteFile(to, []byte("whole"), 0o600) }},
@@ -55,7 +55,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("over files that are there: %v", err)
 	}
 
-	write(t, filepath.Join(dir, "data", "a", "one.txt"), "eno")
+	writeFile(t, filepath.Join(dir, "data", "a", "one.txt"), "eno")
 	if _, err := backup.Open(t.Context(), dir, nil); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("a changed file: %v", err)
 	}
@@ -78,7 +78,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if c.manifest != "" {
-			write(t, filepath.Join(dir, "collie-backup.json"), c.manifest)
+			writeFile(t, filepath.Join(dir, "collie-backup.json"), c.manifest)
 		}
 		if _, err := backup.Open(t.Context(), dir, nil); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -13,13 +13,13 @@ import (
 
 func TestParseErrorsNameThePlace(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat("[", jsonc.MaxDepth+1)
+	tooDeep := strings.Repeat("[", jsonc.MaxDepth+1)
 	for name, tc := range map[string]struct{ text, want string }{
 		"missing value":      {"{\n  \"a\": ,\n}", "2:8: "},
 		"columns are runes":  {`{"名字": x}`, "1:8: "},
 		"not UTF-8":          {"{\n\"a\": \"\xff\"}", "2:7: the file is not UTF-8"},
 		"UTF-16":             {"\xff\xfe{\x00", "1:1: the file is UTF-16"},
-		"deep":               {"\n" + deep, "2:65: nested deeper than 64 levels"},
+		"deep":               {"\n" + tooDeep, "2:65: nested deeper than 64 levels"},
 		"deep object names":  {strings.Repeat("{", 100), "1:65: nested deeper"},
 		"unclosed comment":   {"{} /* x", "1:4: "},
 		"something after it": {"{} 1", "1:4: "},
@@ -29,7 +29,7 @@ func TestParseErrorsNameThePlace(t *testing.T) {
 			t.Parallel()
 			_, err := jsonc.Parse([]byte(tc.text))
 			if _, ok := errors.AsType[*jsonc.Error](err); !ok {
-				t.Fatalf("error %v is no *jsonc.Error", err)
+				t.Fatalf("error %v is not a *jsonc.Error", err)
 			}
 			if !strings.HasPrefix(err.Error(), tc.want) {
 				t.Errorf("got %q, want it to start with %q", err, tc.want)
@@ -42,8 +42,8 @@ func TestParseTakesWhatPeopleWrite(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
 		"nothing":               {" \n", `{}`},
-		"mark alone":            {"\xef\xbb\xbf", `{}`},
-		"mark and comments":     {"\xef\xbb\xbf// hello\n{\"a\": /* 1 */ 2,}", `{"a":2}`},
+		"BOM alone":             {"\xef\xbb\xbf", `{}`},
+		"BOM and comments":      {"\xef\xbb\xbf// hello\n{\"a\": /* 1 */ 2,}", `{"a":2}`},
 		"comment at the end":    {"{} // end", `{}`},
 		"brackets in a string":  {`{"a": "` + strings.Repeat("[", 100) + `"}`, `{"a":"` + strings.Repeat("[", 100) + `"}`},
 		"brackets in comments":  {"/*" + strings.Repeat("{", 100) + "*/{}//" + strings.Repeat("{", 100), `{}`},
@@ -77,7 +77,7 @@ func TestDuplicates(t *testing.T) {
 		line, column := d.Position(dup.Offset)
 		got = append(got, place{dup.Pointer, dup.Name, line, column})
 	}
-	want := []place{{"/a/0/x~1y", "x/y", 2, 19}, {"/b", "b", 4, 2}}
+	want := []place{{Pointer: "/a/0/x~1y", Name: "x/y", Line: 2, Column: 19}, {Pointer: "/b", Name: "b", Line: 4, Column: 2}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("duplicates (-want +got):\n%s", diff)
 	}
@@ -89,22 +89,22 @@ func TestDuplicates(t *testing.T) {
 func TestSet(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, path, value, want string }{
-		"blank text":       {"\n", "/s/a", `{"command":"x","args":["1","2"]}`, "{\n  \"s\": {\n    \"a\": {\n      \"command\": \"x\",\n      \"args\": [\"1\", \"2\"]\n    }\n  }\n}\n"},
-		"empty object":     {"{}", "/a", `1`, "{\n  \"a\": 1\n}"},
-		"only a comment":   {"{\n  // note\n}\n", "/a", `1`, "{\n  // note\n  \"a\": 1\n}\n"},
-		"after the last":   {"{\n\t\"a\": 1\n}\n", "/b", `[]`, "{\n\t\"a\": 1,\n\t\"b\": []\n}\n"},
-		"after a comment":  {"{\n  \"a\": 1 // one\n}", "/b", `{}`, "{\n  \"a\": 1, // one\n  \"b\": {}\n}"},
-		"trailing comma":   {"{\n  \"a\": 1, // one\n  // \"c\": 3\n}", "/b", `2`, "{\n  \"a\": 1, // one\n  \"b\": 2,\n  // \"c\": 3\n}"},
-		"one line":         {`{"a": 1}`, "/b", `{ "c": 2 }`, `{"a": 1, "b": {"c":2}}`},
-		"one line, comma":  {`{"a": 1,}`, "/b", `2`, `{"a": 1, "b": 2,}`},
-		"CRLF":             {"{\r\n  \"a\": 1 // x\r\n}\r\n", "/b", `2`, "{\r\n  \"a\": 1, // x\r\n  \"b\": 2\r\n}\r\n"},
-		"BOM":              {"\xef\xbb\xbf{\n  \"a\": 1\n}", "/b", `2`, "\xef\xbb\xbf{\n  \"a\": 1,\n  \"b\": 2\n}"},
-		"replace":          {"{\"a\": /* x */ 1 /* y */}", "/a", `"z"`, "{\"a\": /* x */ \"z\" /* y */}"},
-		"replace by block": {"{\n  \"a\": 1\n}", "/a", `{"b":{"c":[{"d":1}]}}`, "{\n  \"a\": {\n    \"b\": {\n      \"c\": [\n        {\n          \"d\": 1\n        }\n      ]\n    }\n  }\n}"},
-		"same value":       {"{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }", "/a", `{"y":[2],"x":1}`, "{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }"},
-		"null on the way":  {"{\n  \"s\": null\n}", "/s/a", `1`, "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
-		"empty inside":     {"{\n  \"s\": { }\n}", "/s/a", `1`, "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
-		"missing parents":  {"{\n  \"x\": 0\n}", "/s/t", `1`, "{\n  \"x\": 0,\n  \"s\": {\n    \"t\": 1\n  }\n}"},
+		"blank text":       {text: "\n", path: "/s/a", value: `{"command":"x","args":["1","2"]}`, want: "{\n  \"s\": {\n    \"a\": {\n      \"command\": \"x\",\n      \"args\": [\"1\", \"2\"]\n    }\n  }\n}\n"},
+		"empty object":     {text: "{}", path: "/a", value: `1`, want: "{\n  \"a\": 1\n}"},
+		"only a comment":   {text: "{\n  // note\n}\n", path: "/a", value: `1`, want: "{\n  // note\n  \"a\": 1\n}\n"},
+		"after the last":   {text: "{\n\t\"a\": 1\n}\n", path: "/b", value: `[]`, want: "{\n\t\"a\": 1,\n\t\"b\": []\n}\n"},
+		"after a comment":  {text: "{\n  \"a\": 1 // one\n}", path: "/b", value: `{}`, want: "{\n  \"a\": 1, // one\n  \"b\": {}\n}"},
+		"trailing comma":   {text: "{\n  \"a\": 1, // one\n  // \"c\": 3\n}", path: "/b", value: `2`, want: "{\n  \"a\": 1, // one\n  \"b\": 2,\n  // \"c\": 3\n}"},
+		"one line":         {text: `{"a": 1}`, path: "/b", value: `{ "c": 2 }`, want: `{"a": 1, "b": {"c":2}}`},
+		"one line, comma":  {text: `{"a": 1,}`, path: "/b", value: `2`, want: `{"a": 1, "b": 2,}`},
+		"CRLF":             {text: "{\r\n  \"a\": 1 // x\r\n}\r\n", path: "/b", value: `2`, want: "{\r\n  \"a\": 1, // x\r\n  \"b\": 2\r\n}\r\n"},
+		"BOM":              {text: "\xef\xbb\xbf{\n  \"a\": 1\n}", path: "/b", value: `2`, want: "\xef\xbb\xbf{\n  \"a\": 1,\n  \"b\": 2\n}"},
+		"replace":          {text: "{\"a\": /* x */ 1 /* y */}", path: "/a", value: `"z"`, want: "{\"a\": /* x */ \"z\" /* y */}"},
+		"replace by block": {text: "{\n  \"a\": 1\n}", path: "/a", value: `{"b":{"c":[{"d":1}]}}`, want: "{\n  \"a\": {\n    \"b\": {\n      \"c\": [\n        {\n          \"d\": 1\n        }\n      ]\n    }\n  }\n}"},
+		"same value":       {text: "{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }", path: "/a", value: `{"y":[2],"x":1}`, want: "{ \"a\" : {\"x\":1, /* c */ \"y\":[2]} }"},
+		"null on the way":  {text: "{\n  \"s\": null\n}", path: "/s/a", value: `1`, want: "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
+		"empty inside":     {text: "{\n  \"s\": { }\n}", path: "/s/a", value: `1`, want: "{\n  \"s\": {\n    \"a\": 1\n  }\n}"},
+		"missing parents":  {text: "{\n  \"x\": 0\n}", path: "/s/t", value: `1`, want: "{\n  \"x\": 0,\n  \"s\": {\n    \"t\": 1\n  }\n}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,13 +17,13 @@ import (
 // quick is a ladder with short waits, for tests that go through all its steps.
 var quick = process.Ladder{CloseWait: 100 * time.Millisecond, TermWait: 100 * time.Millisecond}
 
-// role returns a command that runs this test binary in one of the roles of play.
-func role(name string) process.Command {
+// roleCommand returns a command that runs this test binary in one of the roles of playRole.
+func roleCommand(name string) process.Command {
 	return process.Command{Label: name, Name: os.Args[0], Env: []string{"ROLE=" + name}}
 }
 
-// start starts a child that t's cleanup stops.
-func start(t *testing.T, c process.Command, opts *process.Options) *process.Process {
+// mustStart starts a child that t's cleanup stops.
+func mustStart(t *testing.T, c process.Command, opts *process.Options) *process.Process {
 	t.Helper()
 	p, err := process.Start(c, opts)
 	if err != nil {
@@ -40,8 +40,8 @@ func start(t *testing.T, c process.Command, opts *process.Options) *process.Proc
 	return p
 }
 
-// told reads a line "word number" from the child and returns the number.
-func told(t *testing.T, p *process.Process) int {
+// readPID reads a line "word number" from the child and returns the number.
+func readPID(t *testing.T, p *process.Process) int {
 	t.Helper()
 	var n int
 	var word string
@@ -51,8 +51,8 @@ func told(t *testing.T, p *process.Process) int {
 	return n
 }
 
-// closed waits until ch is closed.
-func closed(t *testing.T, ch <-chan struct{}, what string) {
+// awaitClosed waits until ch is closed.
+func awaitClosed(t *testing.T, ch <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-ch:

@@ -59,8 +59,8 @@ func writeLedger(t *testing.T, f atomicfile.File, children ...process.Child) {
 	}
 }
 
-// began returns the start time of a process.
-func began(t *testing.T, pid int) int64 {
+// startTimeOf returns the start time of a process.
+func startTimeOf(t *testing.T, pid int) int64 {
 	t.Helper()
 	start, err := process.StartTime(pid)
 	if err != nil {
@@ -69,8 +69,8 @@ func began(t *testing.T, pid int) int64 {
 	return start
 }
 
-// us returns how a ledger of this process identifies its gateway, read from an entry it writes.
-func us(t *testing.T) process.Gateway {
+// thisGateway returns how a ledger of this process identifies its gateway, read from an entry it writes.
+func thisGateway(t *testing.T) process.Gateway {
 	t.Helper()
 	l, f := newLedger(t)
 	l.Add(process.Child{Pid: 1})
@@ -82,11 +82,11 @@ func us(t *testing.T) process.Gateway {
 func TestLedgerFollowsAChild(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)
-	p := start(t, role("deaf"), &process.Options{Ledger: l, Ladder: quick})
+	p := mustStart(t, roleCommand("deaf"), &process.Options{Ledger: l, Ladder: quick})
 	await.Until(t, "child on record", func() bool { _, err := os.Stat(f.Path); return err == nil })
 	got := readLedger(t, f)
 	want := []process.Child{{
-		Label: "deaf", Pid: p.Pid(), Pgid: p.Pid(), StartTime: began(t, p.Pid()), Gateway: us(t),
+		Label: "deaf", Pid: p.Pid(), Pgid: p.Pid(), StartTime: startTimeOf(t, p.Pid()), Gateway: thisGateway(t),
 	}}
 	if len(got) == 1 {
 		want[0].CommandHash = got[0].CommandHash
@@ -97,7 +97,7 @@ func TestLedgerFollowsAChild(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got[0].Gateway.Pid != os.Getpid() || got[0].Gateway.StartTime != began(t, os.Getpid()) {
+	if got[0].Gateway.Pid != os.Getpid() || got[0].Gateway.StartTime != startTimeOf(t, os.Getpid()) {
 		t.Errorf("gateway = %+v", got[0].Gateway)
 	}
 	if err := p.Stop(t.Context()); err != nil {
@@ -123,7 +123,7 @@ func TestLedgerLeavesOthersAlone(t *testing.T) {
 	}
 	_ = l.Close()
 	got := readLedger(t, f)
-	if diff := cmp.Diff([]process.Child{other, {Pid: 149, Gateway: us(t)}}, got); diff != "" {
+	if diff := cmp.Diff([]process.Child{other, {Pid: 149, Gateway: thisGateway(t)}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -150,15 +150,15 @@ func TestLedgerStartsAnewWhenUnreadable(t *testing.T) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)
-	here := us(t)
+	here := thisGateway(t)
 	gone := here
 	gone.StartTime-- // our pid, but as an earlier process had it
 
-	orphan := start(t, wrapped("stubborn"), nil)
-	inner := told(t, orphan)
-	reused, kept, rebooted := start(t, role("deaf"), nil), start(t, role("deaf"), nil), start(t, role("deaf"), nil)
+	orphan := mustStart(t, wrappedRole("stubborn"), nil)
+	inner := readPID(t, orphan)
+	reused, kept, rebooted := mustStart(t, roleCommand("deaf"), nil), mustStart(t, roleCommand("deaf"), nil), mustStart(t, roleCommand("deaf"), nil)
 	line := func(p *process.Process, g process.Gateway) process.Child {
-		return process.Child{Pid: p.Pid(), Pgid: p.Pid(), StartTime: began(t, p.Pid()), Gateway: g}
+		return process.Child{Pid: p.Pid(), Pgid: p.Pid(), StartTime: startTimeOf(t, p.Pid()), Gateway: g}
 	}
 	lie := line(reused, gone)
 	lie.StartTime++
@@ -168,7 +168,7 @@ func TestSweep(t *testing.T) {
 	foreign.Pgid = kept.Pid()
 	old := line(rebooted, gone)
 	old.Gateway.Boot = "another boot"
-	alive := line(kept, process.Gateway{Pid: os.Getppid(), StartTime: began(t, os.Getppid()), Boot: here.Boot})
+	alive := line(kept, process.Gateway{Pid: os.Getppid(), StartTime: startTimeOf(t, os.Getppid()), Boot: here.Boot})
 	dead := process.Child{Pid: 1 << 22, Pgid: 1 << 22, StartTime: 5, Gateway: gone}
 	found := line(orphan, gone)
 	writeLedger(t, f, lie, found, unknown, foreign, old, alive, dead)

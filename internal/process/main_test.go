@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(process.ReaperMain(os.Stdin))
 	}
 	if role := os.Getenv("ROLE"); role != "" {
-		play(role)
+		playRole(role)
 		return
 	}
 	for fd := 3; fd < 1024; fd++ { // files that go test itself has open are not a leak
@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 // liveOn keeps a child alive for 2 minutes, so that a test notices if nobody ends it.
 func liveOn() { <-time.After(2 * time.Minute) }
 
-// play does what a test wants of a child process. TestMain calls it instead of the tests if ROLE is set.
-func play(role string) {
+// playRole does what a test wants of a child process. TestMain calls it instead of the tests if ROLE is set.
+func playRole(role string) {
 	switch role {
 	case "echo": // ends when its stdin ends
 		_, _ = io.Copy(os.Stdout, os.Stdin)
@@ -84,7 +84,7 @@ func gatewayRun() {
 	for _, c := range []process.Command{
 		{Name: os.Args[0], Env: []string{"ROLE=deaf"}},
 		{Name: os.Args[0], Env: []string{"ROLE=stubborn"}},
-		wrapped("stubborn"),
+		wrappedRole("stubborn"),
 	} {
 		p, err := process.Start(c, &process.Options{Reaper: reaper})
 		if err != nil {
@@ -100,8 +100,8 @@ func gatewayRun() {
 	liveOn()
 }
 
-// wrapped is a role started by a shell that waits for it.
-func wrapped(role string) process.Command {
+// wrappedRole is a role started by a shell that waits for it.
+func wrappedRole(role string) process.Command {
 	return process.Command{
 		Name: "sh", Args: []string{"-c", `"$0"; true`, os.Args[0]},
 		Env: []string{"PATH=/usr/bin:/bin", "ROLE=" + role},

@@ -15,7 +15,7 @@ import (
 // The channel of WatchParent is closed when the process ends, but not when the context does.
 func TestWatchParent(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("deaf"), nil)
+	p := mustStart(t, roleCommand("deaf"), nil)
 	gone := process.WatchParent(t.Context(), p.Pid(), 5*time.Millisecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := process.WatchParent(ctx, os.Getpid(), 5*time.Millisecond)
@@ -27,8 +27,8 @@ func TestWatchParent(t *testing.T) {
 	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	closed(t, gone, "channel of a dead parent")
-	closed(t, process.WatchParent(t.Context(), p.Pid(), time.Hour), "channel of one dead already")
+	awaitClosed(t, gone, "channel of a dead parent")
+	awaitClosed(t, process.WatchParent(t.Context(), p.Pid(), time.Hour), "channel of one dead already")
 	cancel()
 	select {
 	case <-ended:
@@ -47,11 +47,11 @@ func TestAlive(t *testing.T) {
 			t.Errorf("%d is alive", pid)
 		}
 	}
-	p, q := start(t, role("deaf"), nil), start(t, role("deaf"), nil)
-	if a, b := began(t, p.Pid()), began(t, os.Getpid()); a <= 0 || b <= 0 || a < b {
+	p, q := mustStart(t, roleCommand("deaf"), nil), mustStart(t, roleCommand("deaf"), nil)
+	if a, b := startTimeOf(t, p.Pid()), startTimeOf(t, os.Getpid()); a <= 0 || b <= 0 || a < b {
 		t.Errorf("child started at %d, its parent at %d", a, b)
 	}
-	if first, again := began(t, q.Pid()), began(t, q.Pid()); first != again {
+	if first, again := startTimeOf(t, q.Pid()), startTimeOf(t, q.Pid()); first != again {
 		t.Error("the start of one process moves")
 	}
 }

@@ -30,11 +30,11 @@ func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 			if name == "echo" {
 				ladder = process.Ladder{CloseWait: time.Minute}
 			}
-			p := start(t, role(name), &process.Options{Ladder: ladder})
+			p := mustStart(t, roleCommand(name), &process.Options{Ladder: ladder})
 			if name == "echo" {
 				go func() { _, _ = io.Copy(io.Discard, p.Stdout()) }()
 			} else {
-				told(t, p) // wait until the child has set up what it ignores
+				readPID(t, p) // wait until the child has set up what it ignores
 			}
 			if err := p.Stop(t.Context()); err != nil {
 				t.Fatal(err)
@@ -53,8 +53,8 @@ func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 // A wrapper dies at SIGTERM; the program it wraps does not.
 func TestStopEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
-	p := start(t, wrapped("stubborn"), &process.Options{Ladder: quick})
-	inner := told(t, p)
+	p := mustStart(t, wrappedRole("stubborn"), &process.Options{Ladder: quick})
+	inner := readPID(t, p)
 	if inner == p.Pid() {
 		t.Fatal("the shell did not stay")
 	}
@@ -72,14 +72,14 @@ func TestStopEndsTheWholeGroup(t *testing.T) {
 // When a child exits by itself, the rest of its process group is ended without a call of Stop.
 func TestCrashLeavesNoOrphan(t *testing.T) {
 	t.Parallel()
-	c := wrapped("stubborn")
+	c := wrappedRole("stubborn")
 	c.Args[1] = `"$0" & read line; exit 7`
-	p := start(t, c, &process.Options{Ladder: quick})
-	orphan := told(t, p)
+	p := mustStart(t, c, &process.Options{Ladder: quick})
+	orphan := readPID(t, p)
 	if _, err := p.Stdin().Write([]byte("now\n")); err != nil {
 		t.Fatal(err)
 	}
-	closed(t, p.Done(), "Done")
+	awaitClosed(t, p.Done(), "Done")
 	if got := p.Exit().Code; got != 7 {
 		t.Errorf("exit code = %d, want 7", got)
 	}
@@ -89,8 +89,8 @@ func TestCrashLeavesNoOrphan(t *testing.T) {
 // The end of one caller's context shortens a Stop in progress, for all its callers.
 func TestStopHurried(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("stubborn"), &process.Options{Ladder: process.Ladder{CloseWait: time.Minute, TermWait: time.Minute}})
-	told(t, p)
+	p := mustStart(t, roleCommand("stubborn"), &process.Options{Ladder: process.Ladder{CloseWait: time.Minute, TermWait: time.Minute}})
+	readPID(t, p)
 	patient := make(chan error, 1)
 	go func() { patient <- p.Stop(context.Background()) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -107,7 +107,7 @@ func TestStopHurried(t *testing.T) {
 
 func TestStopManyTimes(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("echo"), nil)
+	p := mustStart(t, roleCommand("echo"), nil)
 	go func() { _, _ = io.Copy(io.Discard, p.Stdout()) }()
 	var callers sync.WaitGroup
 	for range 10 {
@@ -123,7 +123,7 @@ func TestStopManyTimes(t *testing.T) {
 // Exit is empty until the process has ended, and Tail has what it wrote to stderr.
 func TestExitCodeAndLastWords(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("exit3"), nil)
+	p := mustStart(t, roleCommand("exit3"), nil)
 	if got := p.Exit(); got != (process.ExitInfo{}) {
 		select {
 		case <-p.Done():
@@ -131,7 +131,7 @@ func TestExitCodeAndLastWords(t *testing.T) {
 			t.Errorf("exit before the end = %+v", got)
 		}
 	}
-	closed(t, p.Done(), "Done")
+	awaitClosed(t, p.Done(), "Done")
 	if got := p.Exit().String(); got != "exit code 3" {
 		t.Errorf("exit = %q", got)
 	}
@@ -143,8 +143,8 @@ func TestExitCodeAndLastWords(t *testing.T) {
 // Output that a child wrote before it was killed can be read to the end, even late.
 func TestOutputOfTheDead(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("farewell"), nil)
-	closed(t, p.Done(), "Done")
+	p := mustStart(t, roleCommand("farewell"), nil)
+	awaitClosed(t, p.Done(), "Done")
 	out, err := io.ReadAll(p.Stdout())
 	if err != nil || string(out) != "last words\n" {
 		t.Errorf("stdout = %q, %v", out, err)
@@ -158,9 +158,9 @@ func TestOutputOfTheDead(t *testing.T) {
 func TestStderrFlood(t *testing.T) {
 	t.Parallel()
 	var bytes, lines int
-	c := role("flood")
+	c := roleCommand("flood")
 	c.Stderr = func(line []byte) { bytes += len(line) + 1; lines++ }
-	p := start(t, c, nil)
+	p := mustStart(t, c, nil)
 	out, err := io.ReadAll(p.Stdout())
 	if err != nil || string(out) != "flooded\n" {
 		t.Fatalf("stdout = %q, %v", out, err)
@@ -179,7 +179,7 @@ func TestStderrFlood(t *testing.T) {
 
 func TestStdinHasADeadline(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("deaf"), nil)
+	p := mustStart(t, roleCommand("deaf"), nil)
 	if err := p.Stdin().SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestStdinHasADeadline(t *testing.T) {
 
 func TestStopFreesABlockedWriter(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("deaf"), &process.Options{Ladder: quick})
+	p := mustStart(t, roleCommand("deaf"), &process.Options{Ladder: quick})
 	failed := make(chan error, 1)
 	go func() {
 		_, err := p.Stdin().Write(make([]byte, 1<<20))
@@ -208,28 +208,28 @@ func TestStopFreesABlockedWriter(t *testing.T) {
 func TestNothingIsInherited(t *testing.T) {
 	t.Parallel()
 	say := func(c process.Command) string {
-		out, err := io.ReadAll(start(t, c, nil).Stdout())
+		out, err := io.ReadAll(mustStart(t, c, nil).Stdout())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(string(out))
 	}
-	if got := say(role("environment")); got != "ROLE=environment" {
+	if got := say(roleCommand("environment")); got != "ROLE=environment" {
 		t.Errorf("environment = %q", got)
 	}
 	if got := say(process.Command{Name: "/usr/bin/env"}); got != "" {
 		t.Errorf("environment of a command that has none = %q", got)
 	}
-	alone := say(role("files"))
-	start(t, role("deaf"), nil) // its pipes are open now
-	if got := say(role("files")); got != alone {
+	alone := say(roleCommand("files"))
+	mustStart(t, roleCommand("deaf"), nil) // its pipes are open now
+	if got := say(roleCommand("files")); got != alone {
 		t.Errorf("beside another child a child has the files %s, want %s", got, alone)
 	}
 }
 
 func TestOwnGroup(t *testing.T) {
 	t.Parallel()
-	p := start(t, role("deaf"), nil)
+	p := mustStart(t, roleCommand("deaf"), nil)
 	if got, err := syscall.Getpgid(p.Pid()); err != nil || got != p.Pid() {
 		t.Errorf("group = %d, %v, want its own, %d", got, err, p.Pid())
 	}

@@ -30,33 +30,33 @@ func (m *machine) run(d time.Duration) {
 	synctest.Wait()
 }
 
-// take sets the number of processors.
-func (m *machine) take(n int) {
+// takeProcessors sets the number of processors.
+func (m *machine) takeProcessors(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.processors = n
 }
 
-// spent returns the processor time used so far.
-func (m *machine) spent() (time.Duration, bool) {
+// processorTime returns the processor time used so far.
+func (m *machine) processorTime() (time.Duration, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used, true
 }
 
-// fitted runs test in simulated time, with no more than most processors.
-func fitted(t *testing.T, most int, test func(m *machine, p *Processors)) {
+// runFitted runs test in simulated time, with no more than most processors.
+func runFitted(t *testing.T, most int, test func(m *machine, p *Processors)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}
-		p := fitProcessors(most, m.take, m.spent)
+		p := fitProcessors(most, m.takeProcessors, m.processorTime)
 		defer p.Close()
 		test(m, p)
 	})
 }
 
-// wants checks how many processors are in use.
-func (m *machine) wants(t *testing.T, n int, when string) {
+// checkProcessors checks how many processors are in use.
+func (m *machine) checkProcessors(t *testing.T, n int, when string) {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,22 +67,22 @@ func (m *machine) wants(t *testing.T, n int, when string) {
 
 // Under load all processors are used. One is used again when the load has gone.
 func TestProcessorsFollowTheLoad(t *testing.T) {
-	fitted(t, 4, func(m *machine, p *Processors) {
-		m.wants(t, 1, "at the start")
+	runFitted(t, 4, func(m *machine, p *Processors) {
+		m.checkProcessors(t, 1, "at the start")
 		m.busy = 0.5
 		p.Begin()
 		m.run(time.Second)
-		m.wants(t, 1, "half a processor is used")
+		m.checkProcessors(t, 1, "half a processor is used")
 		m.busy = 3.9
 		p.Begin()
 		m.run(500 * time.Millisecond)
-		m.wants(t, 4, "more is to be done than one can")
+		m.checkProcessors(t, 4, "more is to be done than one can")
 		m.busy = 1.8 // a little under half of four
 		m.run(5 * time.Second)
-		m.wants(t, 4, "nearly two are used")
+		m.checkProcessors(t, 4, "nearly two are used")
 		m.busy = 0
 		m.run(10 * time.Second)
-		m.wants(t, 1, "all is done")
+		m.checkProcessors(t, 1, "all is done")
 		if p.armed.Load() {
 			t.Error("the timer runs at rest")
 		}
@@ -91,7 +91,7 @@ func TestProcessorsFollowTheLoad(t *testing.T) {
 
 // Streams get a second processor at a load for which other requests get only one.
 func TestProcessorsForStreams(t *testing.T) {
-	fitted(t, 4, func(m *machine, p *Processors) {
+	runFitted(t, 4, func(m *machine, p *Processors) {
 		stream := func(d time.Duration) {
 			for ; d > 0; d -= 20 * time.Millisecond {
 				p.Stream()
@@ -100,30 +100,30 @@ func TestProcessorsForStreams(t *testing.T) {
 		}
 		m.busy = 0.1
 		stream(time.Second)
-		m.wants(t, 1, "a few streams")
+		m.checkProcessors(t, 1, "a few streams")
 		m.busy = 0.3
 		stream(time.Second)
-		m.wants(t, 2, "many streams")
+		m.checkProcessors(t, 2, "many streams")
 		stream(10 * time.Second)
-		m.wants(t, 2, "they go on")
+		m.checkProcessors(t, 2, "they go on")
 		p.Begin()
 		m.run(10 * time.Second)
-		m.wants(t, 1, "the same load without streams")
+		m.checkProcessors(t, 1, "the same load without streams")
 	})
 }
 
 // A computation gets all processors at once and keeps them for a while after its end.
 func TestProcessorsForWhatComputes(t *testing.T) {
-	fitted(t, 2, func(m *machine, p *Processors) {
+	runFitted(t, 2, func(m *machine, p *Processors) {
 		p.Compute()
-		m.wants(t, 2, "a computation begins")
+		m.checkProcessors(t, 2, "a computation begins")
 		for range 10 {
 			m.run(time.Second)
 			p.Compute()
 		}
-		m.wants(t, 2, "others follow within two seconds")
+		m.checkProcessors(t, 2, "others follow within two seconds")
 		m.run(5 * time.Second)
-		m.wants(t, 1, "they are over")
+		m.checkProcessors(t, 1, "they are over")
 	})
 }
 

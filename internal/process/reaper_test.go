@@ -20,7 +20,7 @@ import (
 // The gateway's children end with it even if it is killed. The limit is 8 s.
 func TestReaperOutlivesTheGateway(t *testing.T) {
 	t.Parallel()
-	gw := start(t, role("gateway"), nil)
+	gw := mustStart(t, roleCommand("gateway"), nil)
 	out := bufio.NewReader(gw.Stdout())
 	pids := map[string]int{}
 	for _, name := range []string{"deaf", "stubborn", "wrapped", "reaper"} {
@@ -49,8 +49,8 @@ func TestReaperOutlivesTheGateway(t *testing.T) {
 // The reaper survives signals that are sent to all processes of a terminal, container or service.
 func TestReaperIgnoresSignals(t *testing.T) {
 	t.Parallel()
-	child := start(t, role("deaf"), nil)
-	reaper := start(t, process.Command{Name: os.Args[0], Args: []string{reaperArg}}, nil)
+	child := mustStart(t, roleCommand("deaf"), nil)
+	reaper := mustStart(t, process.Command{Name: os.Args[0], Args: []string{reaperArg}}, nil)
 	// More than a pipe holds: when all is written, the reaper has begun to read.
 	tell := func() {
 		t.Helper()
@@ -71,8 +71,8 @@ func TestReaperIgnoresSignals(t *testing.T) {
 	if err := reaper.Stdin().Close(); err != nil {
 		t.Fatal(err)
 	}
-	closed(t, child.Done(), "Done of the child")
-	closed(t, reaper.Done(), "Done of the reaper")
+	awaitClosed(t, child.Done(), "Done of the child")
+	awaitClosed(t, reaper.Done(), "Done of the reaper")
 	if got := reaper.Exit(); got.Code != 0 || got.Signal != "" {
 		t.Errorf("exit of the reaper = %+v", got)
 	}
@@ -98,8 +98,8 @@ func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 	if g.Pid() != 0 {
 		t.Fatal("a reaper runs before any child")
 	}
-	p := start(t, role("deaf"), &process.Options{Reaper: g, Ladder: quick})
-	bystander := start(t, role("deaf"), nil)
+	p := mustStart(t, roleCommand("deaf"), &process.Options{Reaper: g, Ladder: quick})
+	bystander := mustStart(t, roleCommand("deaf"), nil)
 	reaper := g.Pid()
 	if reaper == 0 || !process.Alive(reaper) {
 		t.Fatal("no reaper beside a child")
@@ -130,15 +130,15 @@ func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 func TestReaperIsReplaced(t *testing.T) {
 	t.Parallel()
 	g := newReaper(t)
-	before := start(t, role("stubborn"), &process.Options{Reaper: g})
-	told(t, before)
+	before := mustStart(t, roleCommand("stubborn"), &process.Options{Reaper: g})
+	readPID(t, before)
 	first := g.Pid()
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	await.Until(t, "reaper gone", func() bool { return !process.Alive(first) })
-	after := start(t, role("stubborn"), &process.Options{Reaper: g})
-	told(t, after)
+	after := mustStart(t, roleCommand("stubborn"), &process.Options{Reaper: g})
+	readPID(t, after)
 	await.Until(t, "another reaper", func() bool { pid := g.Pid(); return pid != first && pid != 0 })
 	if !process.Alive(before.Pid()) {
 		t.Fatal("the death of a reaper ended a child")
@@ -147,7 +147,7 @@ func TestReaperIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*process.Process{before, after} {
-		closed(t, p.Done(), "Done of a listed child")
+		awaitClosed(t, p.Done(), "Done of a listed child")
 		if got := p.Exit().Signal; got != "SIGKILL" {
 			t.Errorf("a stubborn child ended by %q", got)
 		}
@@ -158,7 +158,7 @@ func TestReaperIsReplaced(t *testing.T) {
 func TestReaperThatHangsIsReplaced(t *testing.T) {
 	t.Parallel()
 	g := newReaper(t)
-	p := start(t, role("deaf"), &process.Options{Reaper: g, Ladder: quick})
+	p := mustStart(t, roleCommand("deaf"), &process.Options{Reaper: g, Ladder: quick})
 	first := g.Pid()
 	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestReaperThatHangsIsReplaced(t *testing.T) {
 // differs.
 func TestReaperMainSparesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
-	stranger, removed, ours := start(t, role("deaf"), nil), start(t, role("deaf"), nil), start(t, role("deaf"), nil)
+	stranger, removed, ours := mustStart(t, roleCommand("deaf"), nil), mustStart(t, roleCommand("deaf"), nil), mustStart(t, roleCommand("deaf"), nil)
 	began, err := process.StartTime(ours.Pid())
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestReaperMainSparesWhatIsNotOurs(t *testing.T) {
 	if code := process.ReaperMain(strings.NewReader(list)); code != 0 {
 		t.Errorf("exit code = %d", code)
 	}
-	closed(t, ours.Done(), "Done of the listed child")
+	awaitClosed(t, ours.Done(), "Done of the listed child")
 	if got := ours.Exit().Signal; got != "SIGTERM" {
 		t.Errorf("the listed child ended by %q", got)
 	}
@@ -214,7 +214,7 @@ func TestReaperMainWithNothingToDo(t *testing.T) {
 func TestChildStartsWithoutReaper(t *testing.T) {
 	t.Parallel()
 	g := process.NewReaper("/no/such/program", nil, nil)
-	p, err := process.Start(role("deaf"), &process.Options{Reaper: g, Ladder: quick})
+	p, err := process.Start(roleCommand("deaf"), &process.Options{Reaper: g, Ladder: quick})
 	if err != nil {
 		t.Fatal(err)
 	}

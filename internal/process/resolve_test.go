@@ -16,8 +16,8 @@ import (
 	"collie/internal/process"
 )
 
-// file writes a file into dir and returns its path.
-func file(t *testing.T, dir, name, content string, mode os.FileMode) string {
+// writeProgram writes a file into dir and returns its path.
+func writeProgram(t *testing.T, dir, name, content string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	syscall.ForkLock.RLock() // a child forked meanwhile would hold the file open for writing, and it could not be executed
@@ -34,8 +34,8 @@ func TestResolve(t *testing.T) {
 	t.Parallel()
 	first, second := t.TempDir(), t.TempDir()
 	env := []string{"PATH=/nowhere", "PATH=" + strings.Join([]string{"", "rel", first, second}, ":")}
-	file(t, first, "tool", "", 0o600) // not executable: the next one counts
-	want := file(t, second, "tool", "", 0o700)
+	writeProgram(t, first, "tool", "", 0o600) // not executable: the next one counts
+	want := writeProgram(t, second, "tool", "", 0o700)
 	if got, err := process.Resolve("tool", env, ""); err != nil || got != want {
 		t.Errorf("tool = %q, %v, want %q", got, err, want)
 	}
@@ -84,8 +84,8 @@ func sameError(a, b error) bool { return errors.Is(a, b) }
 func TestStartRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script := file(t, dir, "script", "#!/no/such/interpreter\n", 0o700)
-	plain := file(t, dir, "plain", "\x00\x01 no program", 0o700)
+	script := writeProgram(t, dir, "script", "#!/no/such/interpreter\n", 0o700)
+	plain := writeProgram(t, dir, "plain", "\x00\x01 no program", 0o700)
 	for _, tt := range []struct {
 		command process.Command
 		want    process.Reason
@@ -114,22 +114,22 @@ func TestRelativeCommandBelongsToDir(t *testing.T) {
 	if err := os.Symlink(os.Args[0], filepath.Join(dir, "me")); err != nil {
 		t.Fatal(err)
 	}
-	c := role("environment")
+	c := roleCommand("environment")
 	c.Name, c.Dir = "./me", dir
-	if out, err := io.ReadAll(start(t, c, nil).Stdout()); err != nil || len(out) == 0 {
+	if out, err := io.ReadAll(mustStart(t, c, nil).Stdout()); err != nil || len(out) == 0 {
 		t.Errorf("output = %q, %v", out, err)
 	}
 }
 
 func TestMissingCommandBehindAWrapper(t *testing.T) {
 	t.Parallel()
-	p := start(t, process.Command{Name: "sh", Args: []string{"-c", "no-such-tool"}, Env: []string{"PATH=/usr/bin:/bin"}}, nil)
-	closed(t, p.Done(), "Done")
+	p := mustStart(t, process.Command{Name: "sh", Args: []string{"-c", "no-such-tool"}, Env: []string{"PATH=/usr/bin:/bin"}}, nil)
+	awaitClosed(t, p.Done(), "Done")
 	if got := p.Exit(); !got.MissingCommand() {
 		t.Errorf("exit = %+v, want a missing command", got)
 	}
-	q := start(t, role("exit3"), nil)
-	closed(t, q.Done(), "Done")
+	q := mustStart(t, roleCommand("exit3"), nil)
+	awaitClosed(t, q.Done(), "Done")
 	if q.Exit().MissingCommand() {
 		t.Error("exit code 3 is not a missing command")
 	}

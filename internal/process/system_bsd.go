@@ -16,7 +16,7 @@ type procState struct {
 // gateway; only the reaper protects.
 func readState(int) (procState, error) { return procState{}, errors.ErrUnsupported }
 
-// members returns true: whether a group has running processes cannot be found out.
-func members(int) bool { return true }
+// hasLiveMembers returns true: whether a group has running processes cannot be found out.
+func hasLiveMembers(int) bool { return true }
 
 func bootID() string { return "" }

@@ -26,9 +26,9 @@ func readState(pid int) (procState, error) {
 	return procState{zombie: k.Proc.P_stat == zombie, start: t.Sec*1e6 + int64(t.Usec)}, nil
 }
 
-// members reports whether the group pgid has a running process; zombies do not count. It returns true if that
+// hasLiveMembers reports whether the group pgid has a running process; zombies do not count. It returns true if that
 // cannot be found out.
-func members(pgid int) bool {
+func hasLiveMembers(pgid int) bool {
 	procs, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", pgid)
 	if err != nil {
 		return true

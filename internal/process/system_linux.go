@@ -52,9 +52,9 @@ func parseStat(data []byte) (procState, error) {
 	return procState{zombie: state == 'Z' || state == 'X', pgid: pgid, start: start}, nil
 }
 
-// members reports whether the group pgid has a running process; zombies do not count. It returns true if that
+// hasLiveMembers reports whether the group pgid has a running process; zombies do not count. It returns true if that
 // cannot be found out.
-func members(pgid int) bool {
+func hasLiveMembers(pgid int) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return true

@@ -82,7 +82,7 @@ func (g *group) close() {}
 
 // groupAlive reports whether a process of the group runs. Zombies do not count, because it is possible that
 // no process reaps them.
-func groupAlive(pgid int) bool { return pgid > 1 && exists(-pgid) && members(pgid) }
+func groupAlive(pgid int) bool { return pgid > 1 && exists(-pgid) && hasLiveMembers(pgid) }
 
 func terminateGroup(pgid int) { signalGroup(pgid, unix.SIGTERM) }
 

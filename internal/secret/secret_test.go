@@ -24,6 +24,9 @@ import (
 
 const canary = "canary-5e0c9d7b1f"
 
+// windowsLimit is how many bytes the keyring of Windows takes, the smallest one.
+const windowsLimit = 2560
+
 // ring is an in-memory keyring with the size limit of the smallest real one.
 type ring struct {
 	mu     sync.Mutex
@@ -36,7 +39,8 @@ type ring struct {
 
 func newRing() *ring { return &ring{items: map[string]string{}} }
 
-func (r *ring) enter() error {
+// beginCall counts an access, waits as the test wants, and returns the error of every access.
+func (r *ring) beginCall() error {
 	r.mu.Lock()
 	r.asked++
 	wait, err := r.wait, r.broken
@@ -48,7 +52,7 @@ func (r *ring) enter() error {
 }
 
 func (r *ring) Get(service, user string) (string, error) {
-	if err := r.enter(); err != nil {
+	if err := r.beginCall(); err != nil {
 		return "", err
 	}
 	r.mu.Lock()
@@ -61,7 +65,7 @@ func (r *ring) Get(service, user string) (string, error) {
 }
 
 func (r *ring) Set(service, user, value string) error {
-	if err := r.enter(); err != nil {
+	if err := r.beginCall(); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -69,7 +73,7 @@ func (r *ring) Set(service, user, value string) error {
 	switch {
 	case r.closed != nil:
 		return r.closed
-	case len(value) > 2560:
+	case len(value) > windowsLimit:
 		return keyring.ErrSetDataTooBig
 	}
 	r.items[service+"/"+user] = value
@@ -77,7 +81,7 @@ func (r *ring) Set(service, user, value string) error {
 }
 
 func (r *ring) Delete(service, user string) error {
-	if err := r.enter(); err != nil {
+	if err := r.beginCall(); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -91,19 +95,19 @@ func (r *ring) Delete(service, user string) error {
 
 func (r *ring) DeleteAll(string) error { return errors.New("nobody may ask that") }
 
-func (r *ring) count() int {
+func (r *ring) callCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
 }
 
-func (r *ring) len() int {
+func (r *ring) itemCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.items)
 }
 
-func open(t *testing.T, dir string, o secret.Options) *secret.Store {
+func mustOpen(t *testing.T, dir string, o secret.Options) *secret.Store {
 	t.Helper()
 	s, err := secret.Open(dir, o)
 	if err != nil {
@@ -112,7 +116,7 @@ func open(t *testing.T, dir string, o secret.Options) *secret.Store {
 	return s
 }
 
-func get(t *testing.T, s *secret.Store, name string) string {
+func mustGet(t *testing.T, s *secret.Store, name string) string {
 	t.Helper()
 	v, ok, err := s.Get(t.Context(), name)
 	if err != nil {
@@ -124,7 +128,7 @@ func get(t *testing.T, s *secret.Store, name string) string {
 	return v
 }
 
-func set(t *testing.T, s *secret.Store, name, value string) {
+func mustSet(t *testing.T, s *secret.Store, name, value string) {
 	t.Helper()
 	if err := s.Set(t.Context(), name, value); err != nil {
 		t.Fatalf("set %s: %v", name, err)
@@ -139,11 +143,11 @@ func TestContract(t *testing.T) {
 			t.Parallel()
 			dir, r := t.TempDir(), newRing()
 			o := secret.Options{Kind: kind, Ring: r}
-			s := open(t, dir, o)
+			s := mustOpen(t, dir, o)
 			if got, err := s.Kind(t.Context()); got != kind || err != nil {
 				t.Errorf("Kind = %v, %v, want %v", got, err, kind)
 			}
-			if got := get(t, s, "none"); got != "(none)" {
+			if got := mustGet(t, s, "none"); got != "(none)" {
 				t.Errorf("a secret that nobody set is %q", got)
 			}
 			if err := s.Delete(t.Context(), "none"); err != nil {
@@ -156,12 +160,12 @@ func TestContract(t *testing.T) {
 				"trick": "collie-split:abc:2",
 			}
 			for name, v := range values {
-				set(t, s, name, "old "+strings.Repeat("x", 5000))
-				set(t, s, name, v)
+				mustSet(t, s, name, "old "+strings.Repeat("x", 5000))
+				mustSet(t, s, name, v)
 			}
-			other := open(t, dir, o) // stands for another process
+			other := mustOpen(t, dir, o) // stands for another process
 			for name, v := range values {
-				if got := get(t, other, name); got != v {
+				if got := mustGet(t, other, name); got != v {
 					t.Errorf("%s = %.40q, want %.40q", name, got, v)
 				}
 				if has, err := other.Has(t.Context(), name); !has || err != nil {
@@ -176,14 +180,14 @@ func TestContract(t *testing.T) {
 				if err := other.Delete(t.Context(), name); err != nil {
 					t.Errorf("delete %s: %v", name, err)
 				}
-				if got := get(t, s, name); got != "(none)" {
+				if got := mustGet(t, s, name); got != "(none)" {
 					t.Errorf("%s after its delete = %.40q", name, got)
 				}
 			}
 			if got, err := s.List(t.Context()); err != nil || len(got) != 0 {
 				t.Errorf("List after all deletes = %q, %v", got, err)
 			}
-			if n := r.len(); n != 0 {
+			if n := r.itemCount(); n != 0 {
 				t.Errorf("%d items are left in the keyring", n)
 			}
 		})
@@ -192,7 +196,7 @@ func TestContract(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir(), secret.Options{Kind: secret.File})
+	s := mustOpen(t, t.TempDir(), secret.Options{Kind: secret.File})
 	for _, bad := range []string{"", "a b", "a}", "${x}", "a#1", "a\nb", "\x00", "\xff", strings.Repeat("x", secret.MaxName+1)} {
 		if err := s.Set(t.Context(), bad, "v"); err == nil {
 			t.Errorf("name %q was taken", bad)
@@ -210,9 +214,9 @@ func TestNames(t *testing.T) {
 func TestFileHidesValues(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := open(t, dir, secret.Options{Kind: secret.File})
+	s := mustOpen(t, dir, secret.Options{Kind: secret.File})
 	for i := range 50 {
-		set(t, s, fmt.Sprint("name-", i), canary)
+		mustSet(t, s, fmt.Sprint("name-", i), canary)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -257,8 +261,8 @@ func TestFileThatIsWrong(t *testing.T) {
 				t.Skip("files have no such modes there")
 			}
 			dir := t.TempDir()
-			s := open(t, dir, secret.Options{Kind: secret.File})
-			set(t, s, "a", canary)
+			s := mustOpen(t, dir, secret.Options{Kind: secret.File})
+			mustSet(t, s, "a", canary)
 			if err := test.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -284,48 +288,48 @@ func TestAutoDecidesOnce(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), newRing()
 	r.broken = errors.New("no bus")
-	headless := open(t, dir, secret.Options{Ring: r})
+	headless := mustOpen(t, dir, secret.Options{Ring: r})
 	if got, err := headless.Kind(t.Context()); got != secret.File || err != nil {
 		t.Fatalf("without a keyring: %v, %v, want the file", got, err)
 	}
-	set(t, headless, "a", "1")
+	mustSet(t, headless, "a", "1")
 	r.mu.Lock()
 	r.broken, r.asked = nil, 0
 	r.mu.Unlock()
-	desktop := open(t, dir, secret.Options{Ring: r})
-	if got := get(t, desktop, "a"); got != "1" {
+	desktop := mustOpen(t, dir, secret.Options{Ring: r})
+	if got := mustGet(t, desktop, "a"); got != "1" {
 		t.Errorf("a = %q: the file was forgotten when a keyring came", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "secrets.json")); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(t, open(t, dir, secret.Options{Ring: r}), "a"); got != "1" {
+	if got := mustGet(t, mustOpen(t, dir, secret.Options{Ring: r}), "a"); got != "1" {
 		t.Errorf("a = %q: the file was forgotten with the index", got)
 	}
-	if r.count() != 0 {
-		t.Errorf("the keyring was asked %d times", r.count())
+	if r.callCount() != 0 {
+		t.Errorf("the keyring was asked %d times", r.callCount())
 	}
 }
 
 func TestAutoPrefersTheKeyring(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), newRing()
-	s := open(t, dir, secret.Options{Ring: r})
-	if r.count() != 0 {
+	s := mustOpen(t, dir, secret.Options{Ring: r})
+	if r.callCount() != 0 {
 		t.Error("the keyring was asked before anybody wanted something")
 	}
 	r.items["collie/foreign"] = "put there by hand"
-	if got := get(t, s, "foreign"); got != "put there by hand" {
+	if got := mustGet(t, s, "foreign"); got != "put there by hand" {
 		t.Errorf("an item of the keyring = %q", got)
 	}
-	set(t, s, "a", "1")
+	mustSet(t, s, "a", "1")
 	if _, err := os.Stat(filepath.Join(dir, "secrets.age")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file was made beside the keyring: %v", err)
 	}
 	r.mu.Lock()
 	r.broken = errors.New("locked")
 	r.mu.Unlock()
-	again := open(t, dir, secret.Options{Ring: r})
+	again := mustOpen(t, dir, secret.Options{Ring: r})
 	if _, _, err := again.Get(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "locked") {
 		t.Errorf("a keyring that went away: %v, want its error and not the file", err)
 	}
@@ -339,9 +343,9 @@ func TestAutoLeavesAKeyringThatKeepsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRing()
 	r.closed = errors.New("user interaction is not allowed")
-	s := open(t, t.TempDir(), secret.Options{Ring: r})
-	set(t, s, "a", "1")
-	if got, err := s.Kind(t.Context()); got != secret.File || err != nil || get(t, s, "a") != "1" {
+	s := mustOpen(t, t.TempDir(), secret.Options{Ring: r})
+	mustSet(t, s, "a", "1")
+	if got, err := s.Kind(t.Context()); got != secret.File || err != nil || mustGet(t, s, "a") != "1" {
 		t.Errorf("Kind = %v, %v, want the file", got, err)
 	}
 }
@@ -350,17 +354,17 @@ func TestKeyringThatHangs(t *testing.T) {
 	t.Parallel()
 	r := newRing()
 	r.wait = make(chan struct{})
-	s := open(t, t.TempDir(), secret.Options{Kind: secret.Keyring, Ring: r, Timeout: 50 * time.Millisecond})
+	s := mustOpen(t, t.TempDir(), secret.Options{Kind: secret.Keyring, Ring: r, Timeout: 50 * time.Millisecond})
 	if _, _, err := s.Get(t.Context(), "a"); !errors.Is(err, secret.ErrNoAnswer) {
 		t.Fatalf("error = %v, want that there is no answer", err)
 	}
-	asked := r.count()
+	asked := r.callCount()
 	for range 20 {
 		if _, _, err := s.Get(t.Context(), "a"); !errors.Is(err, secret.ErrNoAnswer) {
 			t.Fatalf("error = %v", err)
 		}
 	}
-	if more := r.count() - asked; more != 0 {
+	if more := r.callCount() - asked; more != 0 {
 		t.Errorf("%d more questions were put to a keyring that hangs", more)
 	}
 	close(r.wait) // a person unlocks it
@@ -390,7 +394,7 @@ func TestProcesses(t *testing.T) {
 		})
 	}
 	all.Wait()
-	got, err := open(t, dir, secret.Options{Kind: secret.File}).List(t.Context())
+	got, err := mustOpen(t, dir, secret.Options{Kind: secret.File}).List(t.Context())
 	if err != nil || len(got) != 4*10 {
 		t.Errorf("%d secrets, %v, want 40", len(got), err)
 	}
@@ -402,9 +406,9 @@ func TestHelper(t *testing.T) {
 	if dir == "" {
 		t.Skip("only for TestProcesses")
 	}
-	s := open(t, dir, secret.Options{Kind: secret.File})
+	s := mustOpen(t, dir, secret.Options{Kind: secret.File})
 	for i := range 10 {
-		set(t, s, fmt.Sprint(os.Getenv("SECRET_TEST_ID"), "-", i), canary)
+		mustSet(t, s, fmt.Sprint(os.Getenv("SECRET_TEST_ID"), "-", i), canary)
 	}
 }
 
@@ -413,15 +417,15 @@ func TestConcurrentUse(t *testing.T) {
 	dir, r := t.TempDir(), newRing()
 	var all sync.WaitGroup
 	long := func(c string) string { return strings.Repeat(c, 6000) }
-	first := open(t, dir, secret.Options{Ring: r})
-	set(t, first, "shared", long("0"))
+	first := mustOpen(t, dir, secret.Options{Ring: r})
+	mustSet(t, first, "shared", long("0"))
 	for i := range 4 {
-		s := open(t, dir, secret.Options{Ring: r})
+		s := mustOpen(t, dir, secret.Options{Ring: r})
 		all.Go(func() {
 			for j := range 5 {
-				set(t, s, fmt.Sprint(i, "-", j), "x")
-				set(t, s, "shared", long(fmt.Sprint(i)))
-				v := get(t, s, "shared")
+				mustSet(t, s, fmt.Sprint(i, "-", j), "x")
+				mustSet(t, s, "shared", long(fmt.Sprint(i)))
+				v := mustGet(t, s, "shared")
 				if len(v) != 6000 || strings.Trim(v, v[:1]) != "" {
 					t.Errorf("a reader saw a mixture of %d bytes", len(v))
 				}
@@ -432,7 +436,7 @@ func TestConcurrentUse(t *testing.T) {
 	if got, err := first.List(t.Context()); err != nil || len(got) != 21 {
 		t.Errorf("%d names, %v, want 21", len(got), err)
 	}
-	if n := r.len(); n != 21+4 { // 21 secrets, and the four parts of the long one
+	if n := r.itemCount(); n != 21+4 { // 21 secrets, and the four parts of the long one
 		t.Errorf("%d items in the keyring, want 25: parts are left over", n)
 	}
 }
@@ -444,7 +448,7 @@ func TestIndexThatIsWrong(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "secrets.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s := open(t, dir, secret.Options{Ring: newRing()})
+		s := mustOpen(t, dir, secret.Options{Ring: newRing()})
 		if _, err := s.List(t.Context()); err == nil || !strings.Contains(err.Error(), "secrets.json") {
 			t.Errorf("%q: error = %v, want one that names the file", text, err)
 		}

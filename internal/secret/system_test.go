@@ -12,8 +12,8 @@ import (
 // parallel, and no other test uses the library.
 func TestSystemKeyring(t *testing.T) { //nolint:paralleltest // see above
 	keyring.MockInit()
-	s := open(t, t.TempDir(), secret.Options{})
-	set(t, s, "a", "1")
+	s := mustOpen(t, t.TempDir(), secret.Options{})
+	mustSet(t, s, "a", "1")
 	if got, err := s.Kind(t.Context()); got != secret.Keyring || err != nil {
 		t.Errorf("Kind = %v, %v, want the keyring", got, err)
 	}
@@ -23,7 +23,7 @@ func TestSystemKeyring(t *testing.T) { //nolint:paralleltest // see above
 	if err := s.Delete(t.Context(), "a"); err != nil {
 		t.Error(err)
 	}
-	if got := get(t, s, "a"); got != "(none)" {
+	if got := mustGet(t, s, "a"); got != "(none)" {
 		t.Errorf("after the delete = %q", got)
 	}
 }

@@ -67,16 +67,16 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 	case a := <-done:
 		return a.text, a.err
 	case <-timer.C:
-		p.turn.givenUp(done)
+		p.turn.markStuck(done)
 		return "", fmt.Errorf("%w (waited %v)", errNoAnswer, p.limit)
 	case <-ctx.Done():
-		p.turn.givenUp(done)
+		p.turn.markStuck(done)
 		return "", context.Cause(ctx)
 	}
 }
 
-// givenUp makes further calls fail at once, until the abandoned call has returned.
-func (t *ringTurn) givenUp(done <-chan ringAnswer) {
+// markStuck makes further calls fail at once, until the abandoned call has returned.
+func (t *ringTurn) markStuck(done <-chan ringAnswer) {
 	t.isStuck.Store(true)
 	select {
 	case <-done: // it returned just now and may already have cleared the state

@@ -21,7 +21,7 @@ import (
 // its way to a kernel, and what the vault answers, each quoted as in Go.
 func TestRecordedAnswers(t *testing.T) {
 	t.Parallel()
-	conn, r := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, r := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	recorded, err := os.Open(filepath.Join("testdata", "answers.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, r := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, r := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	for line := range strings.Lines(string(declared)) {
 		line = strings.TrimSuffix(line, ";\n")
 		result, err := r.Select(conn, "select sql from sqlite_master where sql = '"+strings.ReplaceAll(line, "'", "''")+"'", 0)

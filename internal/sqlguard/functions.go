@@ -112,7 +112,7 @@ var operatorFunctions = setOf("-> ->> current_date current_time current_timestam
 // compiled program, since the lexer recognizes calls only by the bracket after a name. It does not see functions that
 // SQLite compiles into other instructions; these are harmless.
 func (s *scratchDB) checkFunctions(sql string) error {
-	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
+	return s.eachInstruction("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
 		if name := calledFunction(instruction); name != "" && !kernelPolicy.functions[name] && !operatorFunctions[name] {
 			return refuseFunction(name)
 		}
@@ -120,8 +120,8 @@ func (s *scratchDB) checkFunctions(sql string) error {
 	})
 }
 
-// lines calls f for each line of SQLite's explanation of a statement, until f returns an error.
-func (s *scratchDB) lines(sql string, f func(*sqlite.Stmt) error) error {
+// eachInstruction calls f for each line of SQLite's explanation of a statement, until f returns an error.
+func (s *scratchDB) eachInstruction(sql string, f func(*sqlite.Stmt) error) error {
 	stmt, err := s.compile(sql)
 	if err != nil {
 		return refuse(err.Error(), "")

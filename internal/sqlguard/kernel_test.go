@@ -44,9 +44,9 @@ var widths = map[string][2]int{
 	"blocks": {21, 4}, "attributes": {8, 6}, "refs": {12, 7}, "spans": {9, 3}, "assets": {9, 3}, "file_annotation_refs": {9, 5},
 }
 
-// database returns a kernel's database with rows of two readable notebooks and, if withHidden, of a
+// openDatabase returns a kernel's database with rows of two readable notebooks and, if withHidden, of a
 // hidden one. The texts of the hidden rows are canaries.
-func database(t testing.TB, withHidden bool) *sqlite.Conn {
+func openDatabase(t testing.TB, withHidden bool) *sqlite.Conn {
 	t.Helper()
 	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
@@ -117,8 +117,8 @@ func database(t testing.TB, withHidden bool) *sqlite.Conn {
 	return conn
 }
 
-// run returns rows as text, columns in order. Half a minute is more than anything here takes.
-func run(t testing.TB, conn *sqlite.Conn, sql string) ([]string, error) {
+// runSQL returns rows as text, columns in order. Half a minute is more than anything here takes.
+func runSQL(t testing.TB, conn *sqlite.Conn, sql string) ([]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -156,8 +156,8 @@ func counted(t testing.TB, sql string, rows []string) []string {
 	return out
 }
 
-// scoped parses and narrows a statement to the notebooks that may be read.
-func scoped(sql string) (string, error) {
+// scopedSQL parses and narrows a statement to the notebooks that may be read.
+func scopedSQL(sql string) (string, error) {
 	s, err := sqlguard.Parse(sql)
 	if err != nil {
 		return "", err
@@ -165,7 +165,7 @@ func scoped(sql string) (string, error) {
 	return s.Scoped([]string{open, open2}, 1000)
 }
 
-func refusal(t *testing.T, err error) *sqlguard.Refused {
+func mustBeRefused(t *testing.T, err error) *sqlguard.Refused {
 	t.Helper()
 	r, ok := errors.AsType[*sqlguard.Refused](err)
 	if !ok {

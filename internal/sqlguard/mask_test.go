@@ -11,7 +11,7 @@ import (
 // row, that belong to a hidden notebook.
 func TestScopedMasksDatabases(t *testing.T) {
 	t.Parallel()
-	conn := database(t, false)
+	conn := openDatabase(t, false)
 	if err := sqlitex.ExecuteScript(conn, `
 INSERT INTO blocks (id, box, type, content, fcontent, markdown, ial) VALUES
 	('table', '`+open+`', 'av', 'Table CANARY', '', '<div data-type="NodeAttributeView"></div>', '{: id="table"}'),
@@ -32,12 +32,12 @@ INSERT INTO attributes (id, name, value, block_id, box) VALUES ('a1', 'custom-av
 		"select ial from blocks b":        `{: id="other" memo="m"}`,
 		"select count(*) || ' rows' from blocks where content like '%CANARY%' or fcontent like '%CANARY%' or ial like '%CANARY%'": "0 rows",
 	} {
-		sent, err := scoped(sql)
+		sent, err := scopedSQL(sql)
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		rows, err := run(t, conn, sent)
+		rows, err := runSQL(t, conn, sent)
 		if got := strings.Join(rows, "\n"); err != nil || strings.Contains(got, canary) || !strings.Contains(got, want) {
 			t.Errorf("%s: %v, want %q and no %s in\n%s", sql, err, want, canary, got)
 		}
@@ -48,7 +48,7 @@ INSERT INTO attributes (id, name, value, block_id, box) VALUES ('a1', 'custom-av
 // hidden text. So may the text of a block that contains such a block or refers to it.
 func TestScopedMasksCopies(t *testing.T) {
 	t.Parallel()
-	conn := database(t, false)
+	conn := openDatabase(t, false)
 	const (
 		hiddenID, dynID, seenID, secondID = "20260101000000-hidden1", "20260101000000-dynamic", "20260101000000-visible", "20260101000000-second1"
 	)
@@ -89,12 +89,12 @@ INSERT INTO blocks_fts (rowid, id, box, type, content, fcontent, markdown, tag) 
 		"select count(*) || ' rows' from blocks where length > 10":                                                                          "0 rows",
 		"select content, tag, hash from blocks where id = '" + seenID + "'":                                                                 "#mine#",
 	} {
-		sent, err := scoped(sql)
+		sent, err := scopedSQL(sql)
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		rows, err := run(t, conn, sent)
+		rows, err := runSQL(t, conn, sent)
 		if got := strings.Join(rows, "\n"); err != nil || strings.Contains(got, canary) || !strings.Contains(got, want) {
 			t.Errorf("%s: %v, want %q and no %s in\n%s", sql, err, want, canary, got)
 		}

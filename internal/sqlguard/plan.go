@@ -50,7 +50,7 @@ func (s *scratchDB) checkCost(sql string) error {
 
 func (s *scratchDB) plan(sql string) (*queryPlan, error) {
 	p := &queryPlan{children: map[int][]planStep{}, largest: 1}
-	return p, s.lines("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
+	return p, s.eachInstruction("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
 		parent := line.ColumnInt(1)
 		p.children[parent] = append(p.children[parent], planStep{line.ColumnInt(0), line.ColumnText(3)})
 		return nil

@@ -44,7 +44,7 @@ func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := run(t, conn, sent)
+		rows, err := runSQL(t, conn, sent)
 		text := strings.Join(rows, "\n")
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s: %v, want %q in\n%s", sql, err, want, text)
@@ -62,7 +62,7 @@ func recordedIndex(t *testing.T) (conn *sqlite.Conn, open string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn = database(t, false)
+	conn = openDatabase(t, false)
 	leaks := 0
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, 16<<20)

@@ -34,8 +34,8 @@ func outOfScope(message, hint string) *Refused {
 // errorFrame matches what the library puts around SQLite's message.
 var errorFrame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
-// plain returns SQLite's error about a statement as an [Error], without the frame. It returns other errors unchanged.
-func plain(err error) error {
+// plainError returns SQLite's error about a statement as an [Error], without the frame. It returns other errors unchanged.
+func plainError(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:
 		return &Error{Message: errorFrame.ReplaceAllString(err.Error(), "")}

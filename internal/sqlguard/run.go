@@ -36,7 +36,7 @@ type run struct {
 // runFenced compiles a statement under an authorizer, and runs it after removing the authorizer.
 func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
 	// Large sorts and intermediate results go to disk.
-	if err := tempStore(conn, "FILE"); err != nil {
+	if err := setTempStore(conn, "FILE"); err != nil {
 		return Result{}, err
 	}
 	// At its first use the full text table opens tables of its own. The authorizer cannot see on whose behalf, so this
@@ -47,17 +47,17 @@ func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authoriz
 	if err := conn.SetAuthorizer(auth); err != nil {
 		return Result{}, err
 	}
-	restrict := limit(conn)
+	restrict := lowerLimits(conn)
 	stmt, err := compile(conn, statement)
 	if resetErr := conn.SetAuthorizer(nil); resetErr != nil && err == nil {
 		err = errors.Join(resetErr, stmt.Finalize())
 	}
 	var result Result
 	if err == nil {
-		result, err = r.step(conn, stmt)
+		result, err = r.collectAndFinalize(conn, stmt)
 	}
 	restrict()
-	if restoreErr := tempStore(conn, "MEMORY"); restoreErr != nil {
+	if restoreErr := setTempStore(conn, "MEMORY"); restoreErr != nil {
 		return Result{}, restoreErr
 	}
 	return result, err
@@ -65,16 +65,16 @@ func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authoriz
 
 // runOn runs a statement on a connection that already has an authorizer.
 func (r run) runOn(conn *sqlite.Conn, statement string) (Result, error) {
-	defer limit(conn)()
+	defer lowerLimits(conn)()
 	stmt, err := compile(conn, statement)
 	if err != nil {
 		return Result{}, err
 	}
-	return r.step(conn, stmt)
+	return r.collectAndFinalize(conn, stmt)
 }
 
-// limit sets compileLimits on a connection; undo restores the old limits.
-func limit(conn *sqlite.Conn) (undo func()) {
+// lowerLimits sets compileLimits on a connection; undo restores the old limits.
+func lowerLimits(conn *sqlite.Conn) (undo func()) {
 	old := make([]int32, len(compileLimits))
 	for i, l := range compileLimits {
 		old[i] = conn.Limit(l.id, l.value)
@@ -86,10 +86,10 @@ func limit(conn *sqlite.Conn) (undo func()) {
 	}
 }
 
-// step collects the rows of a statement and finalizes it.
-func (r run) step(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
+// collectAndFinalize collects the rows of a statement and finalizes it.
+func (r run) collectAndFinalize(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
 	defer func() { _ = stmt.Finalize() }()
-	stop, timedOut := r.watch(conn)
+	stop, timedOut := r.interruptAtTimeout(conn)
 	defer stop()
 	var result Result
 	release, err := keepInterrupts(conn)
@@ -103,13 +103,13 @@ func (r run) step(conn *sqlite.Conn, stmt *sqlite.Stmt) (Result, error) {
 	return result, err
 }
 
-func tempStore(conn *sqlite.Conn, where string) error {
+func setTempStore(conn *sqlite.Conn, where string) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA temp_store = "+where, nil)
 }
 
-// watch interrupts the connection after the timeout, or when its previous interrupt fires. stop ends the watch and
+// interruptAtTimeout interrupts the connection after the timeout, or when its previous interrupt fires. stop ends the watch and
 // restores the previous interrupt.
-func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
+func (r run) interruptAtTimeout(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	previous := conn.SetInterrupt(nil)
 	timer := time.NewTimer(r.timeout)
 	interrupt, quit, overdue := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
@@ -147,12 +147,12 @@ func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 	running, _, err := conn.PrepareTransient("VALUES (1), (2)")
 	if err != nil {
-		return nil, plain(err)
+		return nil, plainError(err)
 	}
 	release = func() { _ = running.Finalize() }
 	if _, err := running.Step(); err != nil {
 		release()
-		return nil, plain(err)
+		return nil, plainError(err)
 	}
 	return release, nil
 }
@@ -168,7 +168,7 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	for r.limit == 0 || len(result.Rows) < r.limit {
 		hasRow, err := stmt.Step()
 		if err != nil {
-			return Result{}, plain(err)
+			return Result{}, plainError(err)
 		}
 		if !hasRow {
 			break

@@ -15,16 +15,16 @@ func FuzzScopedShowsNothing(f *testing.F) {
 			f.Add(sql)
 		}
 	}
-	all, visible := database(f, true), database(f, false)
+	all, visible := openDatabase(f, true), openDatabase(f, false)
 	f.Fuzz(func(t *testing.T, sql string) {
-		sent, err := scoped(sql)
+		sent, err := scopedSQL(sql)
 		if err != nil {
 			return
 		}
 		if lower := strings.ToLower(sql); strings.Contains(lower, "random") || strings.Contains(lower, "now") {
 			return // differs from run to run
 		}
-		compare(t, sql, sent, func(s string) ([]string, error) { return run(t, all, s) }, func(s string) ([]string, error) { return run(t, visible, s) })
+		compareAnswers(t, sql, sent, func(s string) ([]string, error) { return runSQL(t, all, s) }, func(s string) ([]string, error) { return runSQL(t, visible, s) })
 	})
 }
 
@@ -32,19 +32,19 @@ func FuzzScopedShowsNothing(f *testing.F) {
 // valid and show as much as they can.
 func TestGeneratedStatementsShowNothing(t *testing.T) {
 	t.Parallel()
-	all, visible := database(t, true), database(t, false)
+	all, visible := openDatabase(t, true), openDatabase(t, false)
 	accepted := 0
 	rapid.Check(t, func(r *rapid.T) {
 		if accepted == 30 {
 			return // enough for every day; the fuzzer goes on
 		}
 		sql := selectOf(r, 2)
-		sent, err := scoped(sql)
+		sent, err := scopedSQL(sql)
 		if err != nil {
 			return
 		}
 		accepted++
-		compare(t, sql, sent, func(s string) ([]string, error) { return run(t, all, s) }, func(s string) ([]string, error) { return run(t, visible, s) })
+		compareAnswers(t, sql, sent, func(s string) ([]string, error) { return runSQL(t, all, s) }, func(s string) ([]string, error) { return runSQL(t, visible, s) })
 	})
 	if accepted < 20 {
 		t.Errorf("only %d generated statements were let through", accepted)

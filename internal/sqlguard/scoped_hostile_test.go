@@ -107,10 +107,10 @@ func TestHostileStatementsShowNothing(t *testing.T) {
 	if len(hostileInScope) < 150 {
 		t.Fatalf("only %d statements", len(hostileInScope))
 	}
-	all, visible := database(t, true), database(t, false)
+	all, visible := openDatabase(t, true), openDatabase(t, false)
 	accepted := 0
 	for _, sql := range hostileInScope {
-		sent, err := scoped(sql)
+		sent, err := scopedSQL(sql)
 		if err != nil {
 			if leaks(strings.ReplaceAll(strings.ToUpper(err.Error()), strings.ToUpper(sql), "")) && !leaks(sql) {
 				t.Errorf("%s\nthe refusal leaks: %v", sql, err)
@@ -118,7 +118,7 @@ func TestHostileStatementsShowNothing(t *testing.T) {
 			continue
 		}
 		accepted++
-		compare(t, sql, sent, func(s string) ([]string, error) { return run(t, all, s) }, func(s string) ([]string, error) { return run(t, visible, s) })
+		compareAnswers(t, sql, sent, func(s string) ([]string, error) { return runSQL(t, all, s) }, func(s string) ([]string, error) { return runSQL(t, visible, s) })
 	}
 	t.Logf("%d of %d were let through, narrowed", accepted, len(hostileInScope))
 	if accepted < 40 {
@@ -126,9 +126,9 @@ func TestHostileStatementsShowNothing(t *testing.T) {
 	}
 }
 
-// compare runs a narrowed statement on a database with hidden rows and on one without them. Rows, and
+// compareAnswers runs a narrowed statement on a database with hidden rows and on one without them. Rows, and
 // whether there is an error, must be the same, so that nothing can be learnt of the hidden rows.
-func compare(t testing.TB, sql, sent string, all, visible func(string) ([]string, error)) {
+func compareAnswers(t testing.TB, sql, sent string, all, visible func(string) ([]string, error)) {
 	t.Helper()
 	got, err := all(sent)
 	want, wantErr := visible(sent)

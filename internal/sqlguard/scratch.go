@@ -87,7 +87,7 @@ func compile(conn *sqlite.Conn, statement string) (*sqlite.Stmt, error) {
 	stmt, trailing, err := conn.PrepareTransient(statement)
 	switch {
 	case err != nil:
-		return nil, plain(err)
+		return nil, plainError(err)
 	case stmt == nil:
 		return nil, refuse("the statement is empty", "")
 	case len(Split(statement[len(statement)-trailing:])) > 0:

@@ -145,7 +145,7 @@ func (d *documentedScratch) prepare() error {
 	if err := sqlitex.ExecuteTransient(d.conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
 		return err
 	}
-	if err := tempStore(d.conn, "FILE"); err != nil {
+	if err := setTempStore(d.conn, "FILE"); err != nil {
 		return err
 	}
 	return d.setJudge(d) // stays set: questions about the schema run under it too

@@ -76,9 +76,9 @@ func TestHostile(t *testing.T) {
 	if len(hostile) < 150 {
 		t.Fatalf("only %d statements", len(hostile))
 	}
-	path := file(t)
+	path := newVaultFile(t)
 	conn, watcher := connect(t, path), connect(t, path)
-	g := runner(t, &sqlguard.Runner{Timeout: 200 * time.Millisecond})
+	g := closeAfter(t, &sqlguard.Runner{Timeout: 200 * time.Millisecond})
 	before := dump(t, watcher)
 	if !strings.Contains(before, canary) {
 		t.Fatal("the canary is nowhere")
@@ -118,9 +118,9 @@ func FuzzSelect(f *testing.F) {
 	for _, statement := range hostile {
 		f.Add(statement)
 	}
-	path := file(f)
+	path := newVaultFile(f)
 	conn, watcher := connect(f, path), connect(f, path)
-	g := runner(f, &sqlguard.Runner{Timeout: 50 * time.Millisecond, MaxBytes: 1 << 20})
+	g := closeAfter(f, &sqlguard.Runner{Timeout: 50 * time.Millisecond, MaxBytes: 1 << 20})
 	before := dump(f, watcher)
 	f.Fuzz(func(t *testing.T, statement string) {
 		result, _ := g.Select(conn, statement, 64)

@@ -15,7 +15,7 @@ import (
 
 func TestSelect(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, g := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	recursive := "with recursive c(x) as (select 1 union all select x+1 from c where x<100) select x from c"
 	tests := []struct {
 		statement string
@@ -23,29 +23,29 @@ func TestSelect(t *testing.T) {
 		rows      int
 		first     string
 	}{
-		{"select content from blocks where type = 'h'", "[content]", 1, "[Apple 苹果]"},
-		{"SELECT content FROM Blocks WHERE content LIKE '%苹果%'", "[content]", 1, "[Apple 苹果]"},
-		{"select content from blocks where content regexp '^app'", "[content]", 1, "[apple pie #fruit#]"},
-		{"select content from blocks_fts where blocks_fts match 'content:apple' order by rank", "[content]", 2, "[Apple 苹果]"},
-		{"select highlight(blocks_fts, 11, '<', '>') as h from blocks_fts where blocks_fts match 'pie'", "[h]", 1, "[apple <pie> #fruit#]"},
-		{"select count(*) from blocks", "[count(*)]", 1, "[10]"},
-		{"select 1 as a, 2 as a", "[a]", 1, "[2]"},
-		{"values (1, 'x', 1.5, null, x'00ff')", "[column1 column2 column3 column4 column5]", 1, "[1 x 1.5 <nil> [0 255]]"},
-		{"select nosuch from blocks limit 1", `["nosuch"]`, 1, "[nosuch]"},
-		{`select "no such", content from blocks where type = "h"`, `["no such" content]`, 1, "[no such Apple 苹果]"},
-		{"select 'abc'", "['abc']", 1, "[abc]"},
-		{"select b.content, s.content from blocks b join spans s on s.block_id = b.id", "[content]", 1, "[fruit]"},
-		{recursive, "[x]", 64, "[1]"},
-		{recursive + " limit 90", "[x]", 90, "[1]"},
-		{"select * from (select content from blocks limit 1)", "[content]", 1, ""},
-		{"select * from pragma_table_info('stat')", "[cid name type notnull dflt_value pk]", 2, "[0 key  0 <nil> 0]"},
-		{"pragma table_info(stat)", "[cid name type notnull dflt_value pk]", 2, "[0 key  0 <nil> 0]"},
-		{"select name from sqlite_master where name = 'node'", "[name]", 0, ""},
-		{"with document as (select id from blocks) select count(*) from document", "[count(*)]", 1, "[10]"},
-		{"select 1 as x; -- done", "[x]", 1, "[1]"},
-		{"select id from blocks where id = 'none'", "[id]", 0, ""},
-		{"select * from file_annotation_refs", "[id file_path annotation_id block_id root_id box path content type]", 0, ""},
-		{"select key from stat", "[key]", 1, "[siyuan_database_ver]"},
+		{statement: "select content from blocks where type = 'h'", columns: "[content]", rows: 1, first: "[Apple 苹果]"},
+		{statement: "SELECT content FROM Blocks WHERE content LIKE '%苹果%'", columns: "[content]", rows: 1, first: "[Apple 苹果]"},
+		{statement: "select content from blocks where content regexp '^app'", columns: "[content]", rows: 1, first: "[apple pie #fruit#]"},
+		{statement: "select content from blocks_fts where blocks_fts match 'content:apple' order by rank", columns: "[content]", rows: 2, first: "[Apple 苹果]"},
+		{statement: "select highlight(blocks_fts, 11, '<', '>') as h from blocks_fts where blocks_fts match 'pie'", columns: "[h]", rows: 1, first: "[apple <pie> #fruit#]"},
+		{statement: "select count(*) from blocks", columns: "[count(*)]", rows: 1, first: "[10]"},
+		{statement: "select 1 as a, 2 as a", columns: "[a]", rows: 1, first: "[2]"},
+		{statement: "values (1, 'x', 1.5, null, x'00ff')", columns: "[column1 column2 column3 column4 column5]", rows: 1, first: "[1 x 1.5 <nil> [0 255]]"},
+		{statement: "select nosuch from blocks limit 1", columns: `["nosuch"]`, rows: 1, first: "[nosuch]"},
+		{statement: `select "no such", content from blocks where type = "h"`, columns: `["no such" content]`, rows: 1, first: "[no such Apple 苹果]"},
+		{statement: "select 'abc'", columns: "['abc']", rows: 1, first: "[abc]"},
+		{statement: "select b.content, s.content from blocks b join spans s on s.block_id = b.id", columns: "[content]", rows: 1, first: "[fruit]"},
+		{statement: recursive, columns: "[x]", rows: 64, first: "[1]"},
+		{statement: recursive + " limit 90", columns: "[x]", rows: 90, first: "[1]"},
+		{statement: "select * from (select content from blocks limit 1)", columns: "[content]", rows: 1},
+		{statement: "select * from pragma_table_info('stat')", columns: "[cid name type notnull dflt_value pk]", rows: 2, first: "[0 key  0 <nil> 0]"},
+		{statement: "pragma table_info(stat)", columns: "[cid name type notnull dflt_value pk]", rows: 2, first: "[0 key  0 <nil> 0]"},
+		{statement: "select name from sqlite_master where name = 'node'", columns: "[name]"},
+		{statement: "with document as (select id from blocks) select count(*) from document", columns: "[count(*)]", rows: 1, first: "[10]"},
+		{statement: "select 1 as x; -- done", columns: "[x]", rows: 1, first: "[1]"},
+		{statement: "select id from blocks where id = 'none'", columns: "[id]"},
+		{statement: "select * from file_annotation_refs", columns: "[id file_path annotation_id block_id root_id box path content type]"},
+		{statement: "select key from stat", columns: "[key]", rows: 1, first: "[siyuan_database_ver]"},
 	}
 	for _, tt := range tests {
 		got, err := g.Select(conn, tt.statement, 64)
@@ -65,7 +65,7 @@ func TestSelect(t *testing.T) {
 
 func TestErrorsAreSQLites(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, g := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	for statement, want := range map[string]string{
 		"selec * from blocks": `near "selec": syntax error`, "select * from nosuch": "no such table: nosuch",
 		"select 'abc": `unrecognized token: "'abc"`, "select * from node": "no such table: node",
@@ -84,7 +84,7 @@ func TestErrorsAreSQLites(t *testing.T) {
 // tab for a blank only behind another one.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, g := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	for _, call := range []string{"randomblob(9)", "randomblob \v(9)", "randomblob\n\v\f (9)", "randomblob/**/\t\v(9)", `"randomblob"(9)`} {
 		var refused *sqlguard.Refused
 		if _, err := g.Select(conn, "select hex("+call+")", 64); !errors.As(err, &refused) || !strings.Contains(refused.Message, "may not be called") {
@@ -95,7 +95,7 @@ func TestCalls(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, file(t))
+	conn := connect(t, newVaultFile(t))
 	endless := []string{
 		"with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c",
 		"with recursive c(x) as (select 1 union all select x+1 from c) select * from c order by x",
@@ -103,7 +103,7 @@ func TestBounds(t *testing.T) {
 		"with c as (select a.id from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h) select count(*) from c",
 		"select count(*) from blocks a, blocks b, blocks c, blocks d, blocks e, blocks f, blocks g, blocks h, blocks i, blocks j",
 	}
-	g := runner(t, &sqlguard.Runner{Timeout: 100 * time.Millisecond})
+	g := closeAfter(t, &sqlguard.Runner{Timeout: 100 * time.Millisecond})
 	for _, statement := range endless {
 		start := time.Now()
 		_, err := g.Select(conn, statement, 64)
@@ -113,7 +113,7 @@ func TestBounds(t *testing.T) {
 		}
 		await.Within(t, statement, time.Since(start), 5*time.Second)
 	}
-	g = runner(t, &sqlguard.Runner{MaxBytes: 4 << 10})
+	g = closeAfter(t, &sqlguard.Runner{MaxBytes: 4 << 10})
 	for _, statement := range []string{
 		"with recursive c(x) as (select 1 union all select x+1 from c) select x from c limit 1000000",
 		"select replace(hex(id), '3', hex(id)) as a from blocks limit 100",
@@ -122,7 +122,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
-	g = runner(t, &sqlguard.Runner{})
+	g = closeAfter(t, &sqlguard.Runner{})
 	for _, statement := range []string{
 		"select length(replace(printf('%*s', 10000000, 'x'), ' ', 'yyyyyyyyyyyyyy'))", "select printf('%*s', 1000000000, 'x')",
 		"select 1 -- " + strings.Repeat("x", 1<<20), "select 'x' regexp '" + strings.Repeat("(a|b)", 1000) + "'",
@@ -141,7 +141,7 @@ func TestBounds(t *testing.T) {
 // TestInterrupt: an interrupt that was set on the connection before still stops a statement.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
-	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})
+	conn, g := connect(t, newVaultFile(t)), closeAfter(t, &sqlguard.Runner{})
 	done := make(chan struct{})
 	conn.SetInterrupt(done)
 	time.AfterFunc(50*time.Millisecond, func() { close(done) })
@@ -195,7 +195,7 @@ func FuzzSplit(f *testing.F) {
 // that comes before the first statement of a connection runs.
 func TestStoppedAtTheStart(t *testing.T) {
 	t.Parallel()
-	conn := connect(t, file(t))
+	conn := connect(t, newVaultFile(t))
 	for n := range await.Fewer(4000) {
 		g := &sqlguard.Runner{Timeout: time.Duration(1+n%100) * time.Microsecond}
 		_, err := g.Select(conn, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c", 64)

@@ -10,7 +10,7 @@ import (
 
 func TestParseLetsThroughWhatReads(t *testing.T) {
 	t.Parallel()
-	conn := database(t, true)
+	conn := openDatabase(t, true)
 	for _, sql := range []string{
 		"SELECT * FROM blocks", "select id, content from blocks where type = 'd' order by updated desc limit 10;",
 		"SELECT count(*) AS n, max(updated) FROM blocks GROUP BY box HAVING n > 1", "select * from blocks where content like '%苹果%'",
@@ -32,7 +32,7 @@ func TestParseLetsThroughWhatReads(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		if _, err := run(t, conn, s.Limited(10)); err != nil {
+		if _, err := runSQL(t, conn, s.Limited(10)); err != nil {
 			t.Errorf("%s: as it is sent: %v", sql, err)
 		}
 	}
@@ -41,38 +41,38 @@ func TestParseLetsThroughWhatReads(t *testing.T) {
 func TestRefusalsSayWhatToTry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ sql, message, hint string }{
-		{"delete from blocks", `"delete"`, "block and document tools"},
-		{"select 1; select 2", "more than one statement", "one SELECT"},
-		{"select contnt from blocks", "perhaps content", "columns of blocks: id, parent_id"},
-		{"select tags from blocks", "perhaps tag", ""},
-		{"select b.parent from blocks b", "perhaps parent_id", ""},
-		{"select zzzzzzzz from spans", `no column "zzzzzzzz"`, "columns of spans: id, block_id"},
-		{`select * from blocks where type = "d"`, `no column "d"`, "single quotes"},
-		{"select content from stat", "it is one of blocks, blocks_fts, file_annotation_refs, refs, spans", "columns of stat: key, value"},
-		{"select a.Content from attributes a, spans s", `"a.Content" here; it is one of spans, blocks`, ""},
-		{"select * from block", "perhaps blocks", "tables: assets, attributes"},
-		{"select * from sqlite_master", `"sqlite_master"`, "tables:"},
-		{"with recursive c(x) as (select 1 union all select x+1 from c) select x from c", "recursion", "breadcrumb"},
-		{"select zeroblob(5)", `"zeroblob"`, ""},
-		{"select hex(randomblob \v(5))", `"randomblob"`, "common functions"},
-		{"select load_extension \ufeff('x')", `"load_extension"`, ""},
-		{"select 5 'collie_count' from blocks", "reserved", ""},
-		{"select count(*) from (with dbstat as (select 1) select 1), dbstat", "dbstat", "another name"},
-		{"with b as materialized (select x.id from blocks x, blocks y) select count(*) from b x, b y", "4 whole tables", ""},
-		{"select count(*) from blocks a, blocks b, blocks c where b.id > a.id and c.id > b.id", "3 whole tables", ""},
-		{"select count(*) from blocks a, blocks b, blocks c where b.id > a.id and (c.id > b.id or c.parent_id < b.id)", "3 whole tables", ""},
-		{"select count(*) from blocks a left join blocks b using (box) left join blocks c using (box)", "3 whole tables", ""},
-		{"select count(*) from blocks, spans, refs", "3 whole tables", "a.root_id = b.id"},
-		{"select * form blocks", `near "form": syntax error`, ""},
-		{"select ?", "variables", ""},
-		{strings.Repeat(" ", (32<<10)) + "select 1", "32768", ""},
+		{sql: "delete from blocks", message: `"delete"`, hint: "block and document tools"},
+		{sql: "select 1; select 2", message: "more than one statement", hint: "one SELECT"},
+		{sql: "select contnt from blocks", message: "perhaps content", hint: "columns of blocks: id, parent_id"},
+		{sql: "select tags from blocks", message: "perhaps tag"},
+		{sql: "select b.parent from blocks b", message: "perhaps parent_id"},
+		{sql: "select zzzzzzzz from spans", message: `no column "zzzzzzzz"`, hint: "columns of spans: id, block_id"},
+		{sql: `select * from blocks where type = "d"`, message: `no column "d"`, hint: "single quotes"},
+		{sql: "select content from stat", message: "it is one of blocks, blocks_fts, file_annotation_refs, refs, spans", hint: "columns of stat: key, value"},
+		{sql: "select a.Content from attributes a, spans s", message: `"a.Content" here; it is one of spans, blocks`},
+		{sql: "select * from block", message: "perhaps blocks", hint: "tables: assets, attributes"},
+		{sql: "select * from sqlite_master", message: `"sqlite_master"`, hint: "tables:"},
+		{sql: "with recursive c(x) as (select 1 union all select x+1 from c) select x from c", message: "recursion", hint: "breadcrumb"},
+		{sql: "select zeroblob(5)", message: `"zeroblob"`},
+		{sql: "select hex(randomblob \v(5))", message: `"randomblob"`, hint: "common functions"},
+		{sql: "select load_extension \ufeff('x')", message: `"load_extension"`},
+		{sql: "select 5 'collie_count' from blocks", message: "reserved"},
+		{sql: "select count(*) from (with dbstat as (select 1) select 1), dbstat", message: "dbstat", hint: "another name"},
+		{sql: "with b as materialized (select x.id from blocks x, blocks y) select count(*) from b x, b y", message: "4 whole tables"},
+		{sql: "select count(*) from blocks a, blocks b, blocks c where b.id > a.id and c.id > b.id", message: "3 whole tables"},
+		{sql: "select count(*) from blocks a, blocks b, blocks c where b.id > a.id and (c.id > b.id or c.parent_id < b.id)", message: "3 whole tables"},
+		{sql: "select count(*) from blocks a left join blocks b using (box) left join blocks c using (box)", message: "3 whole tables"},
+		{sql: "select count(*) from blocks, spans, refs", message: "3 whole tables", hint: "a.root_id = b.id"},
+		{sql: "select * form blocks", message: `near "form": syntax error`},
+		{sql: "select ?", message: "variables"},
+		{sql: strings.Repeat(" ", (32<<10)) + "select 1", message: "32768"},
 	} {
 		_, err := sqlguard.Parse(c.sql)
 		if err == nil {
 			t.Errorf("%s was let through", clip(c.sql))
 			continue
 		}
-		r := refusal(t, err)
+		r := mustBeRefused(t, err)
 		if !strings.Contains(r.Message, c.message) || !strings.Contains(r.Hint, c.hint) {
 			t.Errorf("%s: %q, %q; want %q, %q", clip(c.sql), r.Message, r.Hint, c.message, c.hint)
 		}
@@ -88,7 +88,7 @@ func TestLimitedKeepsOrderAndColumnsOfOneName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := run(t, database(t, false), s.Limited(2))
+	got, err := runSQL(t, openDatabase(t, false), s.Limited(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestLimitedKeepsOrderAndColumnsOfOneName(t *testing.T) {
 
 func TestScopedShowsWhatMayBeRead(t *testing.T) {
 	t.Parallel()
-	conn := database(t, true)
+	conn := openDatabase(t, true)
 	for _, c := range []struct{ sql, want string }{
 		{"select count(*) as n from blocks", "n=6"},
 		{"select count(*) as n from refs", "n=5"}, // one refers to a hidden block
@@ -111,12 +111,12 @@ func TestScopedShowsWhatMayBeRead(t *testing.T) {
 		{"select count(*) as n from blocks a join blocks b using (id)", "n=6"},
 		{"select (select count(*) from assets) + (select count(*) from attributes) as n", "n=12"},
 	} {
-		sent, err := scoped(c.sql)
+		sent, err := scopedSQL(c.sql)
 		if err != nil {
 			t.Errorf("%s: %v", c.sql, err)
 			continue
 		}
-		got, err := run(t, conn, sent)
+		got, err := runSQL(t, conn, sent)
 		if err != nil || len(got) == 0 || got[0] != c.want {
 			t.Errorf("%s: got %q, %v, want %s", c.sql, got, err, c.want)
 		}
@@ -151,12 +151,12 @@ func TestIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s, err = s.IDs(); err != nil {
-			if r := refusal(t, err); want != "" || !strings.Contains(r.Message, "no column id") || r.Hint == "" {
+			if r := mustBeRefused(t, err); want != "" || !strings.Contains(r.Message, "no column id") || r.Hint == "" {
 				t.Errorf("%s: %v", sql, err)
 			}
 			continue
 		}
-		rows, err := run(t, database(t, false), s.Limited(9))
+		rows, err := runSQL(t, openDatabase(t, false), s.Limited(9))
 		if got := strings.ReplaceAll(strings.Join(rows, " "), "id=", ""); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", sql, got, err, want)
 		}
@@ -168,7 +168,7 @@ func TestIDs(t *testing.T) {
 // Which it does depends on its version, so the test checks the text of the statement.
 func TestScopedIsComputedFirst(t *testing.T) {
 	t.Parallel()
-	sent, err := scoped("select b.id from blocks b join refs r on r.block_id = b.id")
+	sent, err := scopedSQL("select b.id from blocks b join refs r on r.block_id = b.id")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestScopedRefusesAndSaysSo(t *testing.T) {
 			t.Errorf("%s was let through", sql)
 			continue
 		}
-		if r := refusal(t, err); !r.Scope || r.Hint == "" {
+		if r := mustBeRefused(t, err); !r.Scope || r.Hint == "" {
 			t.Errorf("%s: %+v", sql, r)
 		}
 	}
@@ -209,7 +209,7 @@ func TestScopedTakesNoForeignText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows, err := run(t, database(t, true), sent); err != nil || len(rows) != 0 {
+		if rows, err := runSQL(t, openDatabase(t, true), sent); err != nil || len(rows) != 0 {
 			t.Errorf("%q: %d rows, %v, want none", boxes, len(rows), err)
 		}
 	}
@@ -218,7 +218,7 @@ func TestScopedTakesNoForeignText(t *testing.T) {
 // TestNoModuleIsATable: whatever modules SQLite brings along, none is read without being listed.
 func TestNoModuleIsATable(t *testing.T) {
 	t.Parallel()
-	rows, err := run(t, database(t, true), "select name from pragma_module_list")
+	rows, err := runSQL(t, openDatabase(t, true), "select name from pragma_module_list")
 	if err != nil || len(rows) < 5 {
 		t.Fatalf("%d modules, %v", len(rows), err)
 	}

@@ -17,8 +17,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// file makes a workspace with a few notes, and the canary in what no statement may see.
-func file(t testing.TB) (path string) {
+// newVaultFile makes a workspace with a few notes, and the canary in what no statement may see.
+func newVaultFile(t testing.TB) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "notes.db")
 	w, err := workspace.Open(t.Context(), path, workspace.Options{})
@@ -72,7 +72,8 @@ func connect(t testing.TB, path string) *sqlite.Conn {
 	return conn
 }
 
-func runner(t testing.TB, g *sqlguard.Runner) *sqlguard.Runner {
+// closeAfter closes g when the test ends, and returns it.
+func closeAfter(t testing.TB, g *sqlguard.Runner) *sqlguard.Runner {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {

@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: no error", wrong)
 			continue
 		}
-		r := refusal(t, err)
+		r := mustBeRefused(t, err)
 		if !strings.Contains(r.Message, want) || !strings.Contains(r.Hint, "double quotes") || strings.Contains(r.Message, "sqlite:") {
 			t.Errorf("%s: %q, %q; want %q", wrong, r.Message, r.Hint, want)
 		}

@@ -19,8 +19,8 @@ import (
 // things is a schema with one table, which most tests use.
 var things = store.Schema{Name: "things", Migrations: []string{"CREATE TABLE thing (name TEXT PRIMARY KEY) STRICT"}}
 
-// open opens the store in dir. It is closed with the test.
-func open(t *testing.T, dir string, schemas ...store.Schema) *store.Store {
+// mustOpen opens the store in dir. It is closed with the test.
+func mustOpen(t *testing.T, dir string, schemas ...store.Schema) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), dir, schemas...)
 	if err != nil {
@@ -34,8 +34,8 @@ func open(t *testing.T, dir string, schemas ...store.Schema) *store.Store {
 	return s
 }
 
-// count returns the number of rows in the table of things.
-func count(t *testing.T, s *store.Store) (n int64) {
+// countRows returns the number of rows in the table of things.
+func countRows(t *testing.T, s *store.Store) (n int64) {
 	t.Helper()
 	err := s.Read(t.Context(), func(tx *store.Tx) error {
 		n, _ = tx.Number("SELECT count(*) FROM thing")
@@ -53,7 +53,7 @@ func TestStoresShareOneFile(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for i := range 3 {
-		s := open(t, dir, things)
+		s := mustOpen(t, dir, things)
 		for j := range 2 {
 			all.Go(func() {
 				for n := range 20 {
@@ -69,8 +69,8 @@ func TestStoresShareOneFile(t *testing.T) {
 		}
 	}
 	all.Wait()
-	s := open(t, dir, things)
-	if n := count(t, s); n != 120 {
+	s := mustOpen(t, dir, things)
+	if n := countRows(t, s); n != 120 {
 		t.Errorf("%d rows, expected 120", n)
 	}
 	if problems, err := s.Check(t.Context()); err != nil || problems != nil {
@@ -81,7 +81,7 @@ func TestStoresShareOneFile(t *testing.T) {
 // A transaction is rolled back if its function or one of its statements fails. A read cannot write.
 func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir(), things)
+	s := mustOpen(t, t.TempDir(), things)
 	wrong := errors.New("wrong")
 	if err := s.Write(t.Context(), func(tx *store.Tx) error { tx.Exec("INSERT INTO thing VALUES ('a')"); return wrong }); !errors.Is(err, wrong) {
 		t.Error(err)
@@ -96,7 +96,7 @@ func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	if err := s.Read(t.Context(), func(tx *store.Tx) error { tx.Exec("INSERT INTO thing VALUES ('c')"); return nil }); err == nil {
 		t.Error("a read wrote")
 	}
-	if n := count(t, s); n != 0 {
+	if n := countRows(t, s); n != 0 {
 		t.Errorf("%d rows stay", n)
 	}
 }
@@ -105,9 +105,9 @@ func TestWriteThatFailsLeavesNothing(t *testing.T) {
 func TestPartsMigrateByThemselves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := open(t, dir, things)
+	first := mustOpen(t, dir, things)
 	newer := store.Schema{Name: "things", Migrations: append(things.Migrations, "ALTER TABLE thing ADD COLUMN size INTEGER")}
-	second := open(t, dir, newer, store.Schema{Name: "others", Migrations: []string{"CREATE TABLE other (n INTEGER)"}})
+	second := mustOpen(t, dir, newer, store.Schema{Name: "others", Migrations: []string{"CREATE TABLE other (n INTEGER)"}})
 	insert := func(tx *store.Tx) error { tx.Exec("INSERT INTO thing (name) VALUES ('a')"); return nil }
 	if err := second.Write(t.Context(), insert); err != nil {
 		t.Error(err)
@@ -158,7 +158,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 func TestOwnersLiveAsLongAsTheirStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	one, two := open(t, dir, things), open(t, dir, things)
+	one, two := mustOpen(t, dir, things), mustOpen(t, dir, things)
 	if !one.Alive(one.Owner()) || !one.Alive(two.Owner()) || one.Owner() == two.Owner() {
 		t.Error("an owner that is there is not alive")
 	}
@@ -176,7 +176,7 @@ func TestOwnersLiveAsLongAsTheirStore(t *testing.T) {
 // A backup is a private file with the same rows, and overwrites no file.
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir(), things)
+	s := mustOpen(t, t.TempDir(), things)
 	err := s.Write(t.Context(), func(tx *store.Tx) error { tx.Exec("INSERT INTO thing VALUES ('a')"); return nil })
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestBackup(t *testing.T) {
 	if err := s.Backup(t.Context(), path); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a file that is there is written over: %v", err)
 	}
-	if n := count(t, open(t, dir, things)); n != 1 {
+	if n := countRows(t, mustOpen(t, dir, things)); n != 1 {
 		t.Errorf("%d rows in the backup", n)
 	}
 }

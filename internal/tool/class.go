@@ -34,7 +34,7 @@ func movesByName(name string) bool {
 	for name != "" {
 		var word string
 		word, name = nextWord(name)
-		if word != "" && strings.Contains(moveWords, " "+strings.ToLower(word)+" ") {
+		if word != "" && (strings.Contains(moveWords, " "+strings.ToLower(word)+" ") || hanWord(word, moveWords, false)) {
 			return true
 		}
 	}

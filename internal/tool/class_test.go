@@ -23,6 +23,7 @@ func TestClass(t *testing.T) {
 		{tool.Action{Name: "move_file"}, tool.ClassMove},
 		{tool.Action{Name: "renameFile"}, tool.ClassMove},
 		{tool.Action{Name: "移动"}, tool.ClassMove},
+		{tool.Action{Name: "批量移动文件"}, tool.ClassMove},
 		{tool.Action{Name: "remove_file"}, tool.ClassRemove},
 		{tool.Action{Name: "moved_and_deleted", Destructive: true}, tool.ClassRemove},
 		{tool.Action{Name: "reset", Destructive: true, ReadOnly: true}, tool.ClassRemove},

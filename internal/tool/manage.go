@@ -101,6 +101,7 @@ type Step struct {
 // DefinitionChange is a tool definition that differs from its pin.
 type DefinitionChange struct {
 	Fields []string        `json:"changed"`       // the fields that differ
+	Hash   string          `json:"hash"`          // the hash of Now, which an approval repeats
 	Was    json.RawMessage `json:"was,omitempty"` // the pinned definition: only the fields that pins compare
 	Now    json.RawMessage `json:"now"`
 	SeenAt time.Time       `json:"seenAt"`

@@ -28,8 +28,9 @@ func Nearest(name string, known []string) (best string, ok bool) {
 		return "", false
 	}
 	want := []rune(plain(name))
-	least := 1 + (n-1)/4 // the smallest number of edits that is too many; each better candidate lowers it
-	least = min(least, 3) + 1
+	const runesPerEdit, mostEdits = 4, 3 // so that a name of up to four letters may have one edit, and no name more than three
+	// least is the smallest number of edits that is too many; each better candidate lowers it.
+	least := min(1+(n-1)/runesPerEdit, mostEdits) + 1
 	for _, k := range known {
 		if k == name {
 			return k, true
@@ -51,11 +52,11 @@ func Nearest(name string, known []string) (best string, ok bool) {
 			return k, true
 		}
 	}
-	return hasWord(name, known)
+	return onlyWithWord(name, known)
 }
 
-// hasWord returns the only known name that has name as one of its words: get_version for version.
-func hasWord(name string, known []string) (found string, ok bool) {
+// onlyWithWord returns the only known name that has name as one of its words: get_version for version.
+func onlyWithWord(name string, known []string) (found string, ok bool) {
 	if utf8.RuneCountInString(name) < 3 {
 		return "", false
 	}

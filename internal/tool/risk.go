@@ -113,7 +113,7 @@ func effectsInText(text string, first bool) (e Effects) {
 		if word, text = nextWord(text); word == "" {
 			break
 		}
-		e |= effectsOfWord(strings.ToLower(word))
+		e |= effectsOfWord(strings.ToLower(word), first)
 		if first {
 			break
 		}
@@ -121,7 +121,9 @@ func effectsInText(text string, first bool) (e Effects) {
 	return e
 }
 
-func effectsOfWord(word string) (e Effects) {
+// effectsOfWord returns the effects that a word in lower case stands for. Han text has no blanks between words, so one
+// of them may stand anywhere in it or, if first is set, at its beginning.
+func effectsOfWord(word string, first bool) (e Effects) {
 	for i := range riskWords {
 		words := riskWords[i].words
 		if strings.Contains(words, " "+word+" ") {
@@ -133,33 +135,54 @@ func effectsOfWord(word string) (e Effects) {
 				e |= riskWords[i].effects
 			}
 		}
-		if word[0] < utf8.RuneSelf { // words of other scripts have no blanks between them
-			continue
-		}
-		for known := range strings.FieldsSeq(words) {
-			if known[0] >= utf8.RuneSelf && strings.HasPrefix(word, known) {
-				e |= riskWords[i].effects
-			}
+		if hanWord(word, words, first) {
+			e |= riskWords[i].effects
 		}
 	}
 	return e
 }
 
-// nextWord returns the first word of text, which ends where case rises (deleteFile) or letters end, and the
-// rest.
+// hanWord reports whether Han text has one of the words in a list in it or, if first is set, at its beginning.
+func hanWord(text, list string, first bool) bool {
+	if text[0] < utf8.RuneSelf {
+		return false
+	}
+	for known := range strings.FieldsSeq(list) {
+		if known[0] >= utf8.RuneSelf && (strings.HasPrefix(text, known) || !first && strings.Contains(text, known)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextWord returns the first word of text, and the rest. It ends where case rises (deleteFile), before the last capital
+// of several (DBDelete), between Han and other letters, or where letters end.
 func nextWord(text string) (word, rest string) {
-	start, lower := -1, false
+	start, last := -1, ' '
 	for i, r := range text {
 		switch letter := unicode.IsLetter(r); {
 		case start < 0 && letter:
 			start = i
-		case start >= 0 && (!letter || lower && unicode.IsUpper(r)):
+		case start >= 0 && (!letter || beginsWord(last, r, text[i+utf8.RuneLen(r):])):
 			return text[start:i], text[i:]
 		}
-		lower = unicode.IsLower(r)
+		last = r
 	}
 	if start < 0 {
 		return "", ""
 	}
 	return text[start:], ""
+}
+
+// beginsWord reports whether the letter r begins a word between the letter before it and rest.
+func beginsWord(before, r rune, rest string) bool {
+	if unicode.Is(unicode.Han, before) != unicode.Is(unicode.Han, r) {
+		return true
+	}
+	if !unicode.IsUpper(r) || !unicode.IsUpper(before) {
+		return unicode.IsUpper(r) && unicode.IsLower(before)
+	}
+	next, n := utf8.DecodeRuneInString(rest)
+	after, _ := utf8.DecodeRuneInString(rest[n:])
+	return unicode.IsLower(next) && (next != 's' || unicode.IsLower(after)) // URLs is one word
 }

@@ -1,4 +1,4 @@
-// Package await waits in tests: for something to happen, never for time to pass.
+// Package await waits in tests, as a rule for something to happen; only [Moment] and [Sleep] wait for time to pass.
 //
 // Its deadline is only for failures, far above what the busiest machine needs. Tests about time itself run in
 // synctest bubbles, where [Sleep] costs nothing.
@@ -19,7 +19,7 @@ const look = 2 * time.Millisecond
 // and adds the texts that the functions instead return about the present state.
 func Until(tb testing.TB, what string, ok func() bool, instead ...func() string) {
 	tb.Helper()
-	if becomes(Limit, ok) {
+	if becomesTrue(Limit, ok) {
 		return
 	}
 	for _, there := range instead {
@@ -32,13 +32,13 @@ func Until(tb testing.TB, what string, ok func() bool, instead ...func() string)
 // the test may overlook something, but it does not fail wrongly.
 func Never(tb testing.TB, d time.Duration, what string, bad func() bool) {
 	tb.Helper()
-	if becomes(d, bad) {
+	if becomesTrue(d, bad) {
 		tb.Fatal(what)
 	}
 }
 
-// becomes reports whether ok becomes true within limit. It checks at the start and at the end too.
-func becomes(limit time.Duration, ok func() bool) bool {
+// becomesTrue reports whether ok becomes true within limit. It checks at the start and at the end too.
+func becomesTrue(limit time.Duration, ok func() bool) bool {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	for end := time.Now().Add(limit); !ok(); <-tick.C {

@@ -10,18 +10,18 @@ import (
 	"collie/test/await"
 )
 
-// noted is a testing.TB that records its failures.
-type noted struct {
+// recorder is a testing.TB that records its failures.
+type recorder struct {
 	testing.TB
 	failed string
 }
 
-func (*noted) Helper()                        {}
-func (*noted) Logf(string, ...any)            {}
-func (n *noted) Fatal(args ...any)            { n.failed = fmt.Sprint(args...) }
-func (n *noted) Fatalf(f string, args ...any) { n.failed = fmt.Sprintf(f, args...) }
-func (n *noted) Errorf(f string, args ...any) { n.failed = fmt.Sprintf(f, args...) }
-func (n *noted) wants(t *testing.T, what string) {
+func (*recorder) Helper()                        {}
+func (*recorder) Logf(string, ...any)            {}
+func (n *recorder) Fatal(args ...any)            { n.failed = fmt.Sprint(args...) }
+func (n *recorder) Fatalf(f string, args ...any) { n.failed = fmt.Sprintf(f, args...) }
+func (n *recorder) Errorf(f string, args ...any) { n.failed = fmt.Sprintf(f, args...) }
+func (n *recorder) checkFailed(t *testing.T, what string) {
 	t.Helper()
 	if what == "" && n.failed != "" || !strings.Contains(n.failed, what) {
 		t.Errorf("failed with %q, want %q", n.failed, what)
@@ -32,29 +32,29 @@ func (n *noted) wants(t *testing.T, what string) {
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n, begun := &noted{TB: t}, time.Now()
+		n, begun := &recorder{TB: t}, time.Now()
 		after := func(d time.Duration) func() bool { return func() bool { return time.Since(begun) >= d } }
 		await.Until(n, "a minute passes", after(time.Minute))
-		n.wants(t, "")
+		n.checkFailed(t, "")
 		await.Until(n, "an hour passes", after(time.Hour))
-		n.wants(t, "an hour passes")
+		n.checkFailed(t, "an hour passes")
 		begun = time.Now()
 		await.Never(n, time.Second, "a minute has passed", after(time.Minute))
-		n.wants(t, "")
+		n.checkFailed(t, "")
 		await.Never(n, 2*time.Minute, "a minute has passed", after(time.Minute))
-		n.wants(t, "a minute has passed")
+		n.checkFailed(t, "a minute has passed")
 		begun = time.Now()
 		await.Sleep(time.Hour)
 		if took := time.Since(begun); took != time.Hour {
 			t.Errorf("an hour took %v", took)
 		}
 		await.Within(n, "the work", time.Second, time.Minute)
-		n.wants(t, "")
+		n.checkFailed(t, "")
 		await.Within(n, "the work", time.Hour, time.Minute)
 		if want := "the work took 1h0m0s"; !await.Race {
-			n.wants(t, want)
+			n.checkFailed(t, want)
 		} else {
-			n.wants(t, "")
+			n.checkFailed(t, "")
 		}
 	})
 }

@@ -28,7 +28,7 @@ func Serve(tb testing.TB, collie, config string, args ...string) string {
 	tb.Helper()
 	home := tb.TempDir()
 	args = append([]string{"serve", "--home", home, "--config", config, "--http", "127.0.0.1:0", "--no-auth"}, args...)
-	stderr := start(tb, exec.CommandContext(tb.Context(), collie, args...), readyLine)
+	stderr := startUntilReady(tb, exec.CommandContext(tb.Context(), collie, args...), readyLine)
 	return stderr.match
 }
 
@@ -36,8 +36,8 @@ func Serve(tb testing.TB, collie, config string, args ...string) string {
 // the endpoint. Other lines may contain other URLs.
 var readyLine = regexp.MustCompile(`ready: .* (https?://127\.0\.0\.1:\d+/mcp)`)
 
-// last is the last group of a match, or all of it if there is none; empty without a match.
-func last(groups [][]byte) string {
+// lastGroup is the last group of a match, or all of it if there is none; empty without a match.
+func lastGroup(groups [][]byte) string {
 	if len(groups) == 0 {
 		return ""
 	}
@@ -53,16 +53,16 @@ func Everything(tb testing.TB, program string, stateless bool) string {
 	if !stateless {
 		args = append(args, "-stateless=false")
 	}
-	start(tb, exec.CommandContext(tb.Context(), program, args...), regexp.MustCompile(`listening at`))
-	waitFor(tb, addr)
+	startUntilReady(tb, exec.CommandContext(tb.Context(), program, args...), regexp.MustCompile(`listening at`))
+	awaitListening(tb, addr)
 	return "http://" + addr + "/"
 }
 
-// start starts cmd and waits until its stderr has matched ready. When the test ends it is
+// startUntilReady starts cmd and waits until its stderr has matched ready. When the test ends it is
 // asked to stop, and killed if it does not.
-func start(tb testing.TB, cmd *exec.Cmd, ready *regexp.Regexp) *watched {
+func startUntilReady(tb testing.TB, cmd *exec.Cmd, ready *regexp.Regexp) *matchingOutput {
 	tb.Helper()
-	stderr := &watched{ready: ready, found: make(chan struct{})}
+	stderr := &matchingOutput{ready: ready, found: make(chan struct{})}
 	cmd.Stderr = stderr
 	cmd.Env = cleanEnv()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -95,8 +95,8 @@ func start(tb testing.TB, cmd *exec.Cmd, ready *regexp.Regexp) *watched {
 	return stderr
 }
 
-// watched keeps the output of a program, and signals when a pattern first appears in it.
-type watched struct {
+// matchingOutput keeps the output of a program, and signals when a pattern first appears in it.
+type matchingOutput struct {
 	ready *regexp.Regexp
 	found chan struct{}
 	match string // set before found is closed
@@ -106,13 +106,13 @@ type watched struct {
 }
 
 // Write implements [io.Writer].
-func (w *watched) Write(p []byte) (int, error) {
+func (w *matchingOutput) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buf.Write(p)
 	end := bytes.LastIndexByte(w.buf.Bytes(), '\n') + 1 // whole lines only
 	if w.match == "" {
-		if w.match = last(w.ready.FindSubmatch(w.buf.Bytes()[:end])); w.match != "" {
+		if w.match = lastGroup(w.ready.FindSubmatch(w.buf.Bytes()[:end])); w.match != "" {
 			close(w.found)
 		}
 	}
@@ -120,7 +120,7 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // String returns the last 16 KiB written.
-func (w *watched) String() string {
+func (w *matchingOutput) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.buf.Bytes()
@@ -149,8 +149,8 @@ func freeAddr(tb testing.TB) string {
 	return l.Addr().String()
 }
 
-// waitFor returns once somebody listens on addr.
-func waitFor(tb testing.TB, addr string) {
+// awaitListening returns once somebody listens on addr.
+func awaitListening(tb testing.TB, addr string) {
 	tb.Helper()
 	await.Until(tb, "somebody listens on "+addr, func() bool {
 		conn, err := new(net.Dialer).DialContext(tb.Context(), "tcp", addr)

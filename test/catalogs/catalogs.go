@@ -62,15 +62,15 @@ func Fifty() []Server {
 		for j := range 20 {
 			n := i*20 + j
 			name := gjson.GetBytes(all[n%len(all)], "name").String()
-			s.Tools = append(s.Tools, set(all[n%len(all)], fmt.Sprintf("%s_%d", name, n)))
+			s.Tools = append(s.Tools, withName(all[n%len(all)], fmt.Sprintf("%s_%d", name, n)))
 		}
 		out[i] = s
 	}
 	return out
 }
 
-// set returns a copy of the definition with that name.
-func set(def json.RawMessage, name string) json.RawMessage {
+// withName returns a copy of the definition with that name.
+func withName(def json.RawMessage, name string) json.RawMessage {
 	out, err := sjson.SetBytes(def, "name", name)
 	if err != nil {
 		panic(err) // the definitions are JSON

@@ -30,7 +30,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	rounds := flag.Int("rounds", 20, "run each package `n` times")
 	busy := flag.Int("busy", 2, "run beside `n` busy loops")
-	together := flag.Int("p", 2, "run `n` packages at once")
+	packagesAtOnce := flag.Int("p", 2, "run `n` packages at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -39,9 +39,9 @@ func run() int {
 		return 2
 	}
 	args := append([]string{
-		"test", "-json", "-race", "-shuffle=on", "-timeout=0", "-count=" + strconv.Itoa(*rounds), "-p", strconv.Itoa(*together),
+		"test", "-json", "-race", "-shuffle=on", "-timeout=0", "-count=" + strconv.Itoa(*rounds), "-p", strconv.Itoa(*packagesAtOnce),
 	}, flag.Args()...)
-	failures, err := watch(ctx, *busy, args, os.Stdout)
+	failures, err := runBusily(ctx, *busy, args, os.Stdout)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "flake:", err)
@@ -54,8 +54,8 @@ func run() int {
 	return 0
 }
 
-// watch runs `go args…` beside busy loops and returns what failed.
-func watch(ctx context.Context, busy int, args []string, progress io.Writer) ([]failure, error) {
+// runBusily runs `go args…` beside busy loops and returns what failed.
+func runBusily(ctx context.Context, busy int, args []string, progress io.Writer) ([]failure, error) {
 	idle, rest := context.WithCancel(ctx)
 	defer rest()
 	for range busy {
@@ -84,9 +84,9 @@ func watch(ctx context.Context, busy int, args []string, progress io.Writer) ([]
 
 // failure is a test that failed, or a package where no test did.
 type failure struct {
-	name  string
-	times int
-	said  string // the first time
+	name        string
+	times       int
+	firstOutput string // the first time
 }
 
 // event is a line of `go test -json`.
@@ -116,7 +116,7 @@ func read(r io.Reader, progress io.Writer) ([]failure, error) {
 			}
 			said[name].WriteString(e.Output)
 		case "fail":
-			note(failed, name, e, said[name])
+			countFailure(failed, name, e, said[name])
 			delete(said, name)
 		}
 		if e.Action == "fail" || e.Action == "pass" && e.Test == "" {
@@ -132,9 +132,9 @@ func read(r io.Reader, progress io.Writer) ([]failure, error) {
 	return list, lines.Err()
 }
 
-// note counts a failure. It ignores a package or a test if one of its tests or subtests has failed, because that failure
+// countFailure counts a failure. It ignores a package or a test if one of its tests or subtests has failed, because that failure
 // says more.
-func note(failed map[string]*failure, name string, e event, said *strings.Builder) {
+func countFailure(failed map[string]*failure, name string, e event, said *strings.Builder) {
 	for other := range maps.Keys(failed) {
 		if strings.HasPrefix(other, name+"/") || e.Test == "" && strings.HasPrefix(other, name+" ") {
 			return
@@ -144,7 +144,7 @@ func note(failed map[string]*failure, name string, e event, said *strings.Builde
 	if f == nil {
 		f = &failure{name: name}
 		if said != nil {
-			f.said = said.String()
+			f.firstOutput = said.String()
 		}
 		failed[name] = f
 	}
@@ -154,7 +154,7 @@ func note(failed map[string]*failure, name string, e event, said *strings.Builde
 // report prints how often each test failed.
 func report(w io.Writer, failures []failure, rounds int) {
 	for _, f := range failures {
-		_, _ = fmt.Fprintf(w, "\n%s failed %d of %d times; the first time:\n%s", f.name, f.times, rounds, f.said)
+		_, _ = fmt.Fprintf(w, "\n%s failed %d of %d times; the first time:\n%s", f.name, f.times, rounds, f.firstOutput)
 	}
 	_, _ = fmt.Fprintln(w)
 	for _, f := range failures {

@@ -42,7 +42,7 @@ func TestSteady(t *testing.T) {}
 		}
 	}
 	var progress, out bytes.Buffer
-	failures, err := watch(t.Context(), 1, []string{"-C", dir, "test", "-json", "-count=9", "."}, &progress)
+	failures, err := runBusily(t.Context(), 1, []string{"-C", dir, "test", "-json", "-count=9", "."}, &progress)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,10 @@ func TestSteady(t *testing.T) {}
 	if strings.Contains(out.String(), "round 6") || !strings.Contains(progress.String(), "fail\tshaky") {
 		t.Errorf("the report is %s, the progress %s", &out, &progress)
 	}
-	if failures, err := watch(t.Context(), 0, []string{"-C", dir, "test", "-json", "-run", "Steady", "."}, &progress); err != nil || len(failures) > 0 {
+	if failures, err := runBusily(t.Context(), 0, []string{"-C", dir, "test", "-json", "-run", "Steady", "."}, &progress); err != nil || len(failures) > 0 {
 		t.Errorf("steady: %v, %v", failures, err)
 	}
-	if failures, err := watch(t.Context(), 0, []string{"-C", dir, "test", "-json", "./nowhere"}, &progress); err == nil && len(failures) == 0 {
+	if failures, err := runBusily(t.Context(), 0, []string{"-C", dir, "test", "-json", "./nowhere"}, &progress); err == nil && len(failures) == 0 {
 		t.Error("a package that is not there passes")
 	}
 }

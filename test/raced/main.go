@@ -59,7 +59,7 @@ func run(w io.Writer, dir string, not bool) error {
 		return fmt.Errorf("go list: %w", err)
 	}
 	for _, name := range order {
-		raced, err := g.tested(g.packages[name])
+		raced, err := g.testsStart(g.packages[name])
 		if err != nil {
 			return err
 		}
@@ -88,30 +88,30 @@ type graph struct {
 	below    map[string]bool // whether a package, or one that it imports, starts a goroutine
 }
 
-// tested reports whether a package, its tests, or anything that they import starts a goroutine.
-func (g *graph) tested(p *listed) (bool, error) {
+// testsStart reports whether a package, its tests, or anything that they import starts a goroutine.
+func (g *graph) testsStart(p *listed) (bool, error) {
 	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 	for _, name := range append(imports, p.ImportPath) {
-		if found, err := g.starts(name); found || err != nil {
+		if found, err := g.packageStarts(name); found || err != nil {
 			return found, err
 		}
 	}
-	return anyStarts(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
+	return filesStart(p.Dir, slices.Concat(p.TestGoFiles, p.XTestGoFiles))
 }
 
-// starts reports whether a package without its tests, or anything it imports, starts a goroutine. Packages of
+// packageStarts reports whether a package without its tests, or anything it imports, starts a goroutine. Packages of
 // other modules do not count.
-func (g *graph) starts(name string) (bool, error) {
+func (g *graph) packageStarts(name string) (bool, error) {
 	p, ours := g.packages[name]
 	if known, ok := g.below[name]; ok || !ours {
 		return known, nil
 	}
-	found, err := anyStarts(p.Dir, p.GoFiles)
+	found, err := filesStart(p.Dir, p.GoFiles)
 	for _, imported := range p.Imports {
 		if found || err != nil {
 			break
 		}
-		found, err = g.starts(imported)
+		found, err = g.packageStarts(imported)
 	}
 	g.below[name] = found
 	return found, err
@@ -135,8 +135,8 @@ func sameUnderRace(p *listed) (bool, error) {
 // with these names count too.
 var starters = []string{"Go", "AfterFunc", "Serve", "ListenAndServe", "NewServer", "NewTLSServer", "NewUnstartedServer"}
 
-// anyStarts reports whether one of the files starts a goroutine: by a go statement or by one of the starters.
-func anyStarts(dir string, files []string) (found bool, err error) {
+// filesStart reports whether one of the files starts a goroutine: by a go statement or by one of the starters.
+func filesStart(dir string, files []string) (found bool, err error) {
 	for _, name := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {

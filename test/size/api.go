@@ -43,9 +43,9 @@ func (a *api) add(file *ast.File) {
 		case *ast.FuncDecl:
 			if d.Recv == nil {
 				a.declare(d.Name)
-				a.made(d.Name.Name, d.Type)
+				a.noteUsedNames(d.Name.Name, d.Type)
 			} else if d.Name.IsExported() {
-				a.made(receiver(d.Recv.List[0].Type), d.Type)
+				a.noteUsedNames(receiver(d.Recv.List[0].Type), d.Type)
 			}
 		case *ast.GenDecl:
 			a.addGroup(d)
@@ -60,14 +60,14 @@ func (a *api) addGroup(d *ast.GenDecl) {
 		switch s := s.(type) {
 		case *ast.TypeSpec:
 			a.declare(s.Name)
-			a.made(s.Name.Name, s.Type)
+			a.noteUsedNames(s.Name.Name, s.Type)
 		case *ast.ValueSpec:
 			if s.Type != nil || s.Values != nil {
 				typ = s.Type
 			}
 			for _, id := range s.Names {
 				a.declare(id)
-				a.made(id.Name, typ)
+				a.noteUsedNames(id.Name, typ)
 				if t, ok := typ.(*ast.Ident); ok && id.IsExported() {
 					a.values[t.Name] = append(a.values[t.Name], id.Name)
 				}
@@ -83,8 +83,8 @@ func (a *api) declare(id *ast.Ident) {
 	}
 }
 
-// made records which names a declaration uses, without unexported fields and names of other packages.
-func (a *api) made(name string, typ ast.Expr) {
+// noteUsedNames records which names a declaration uses, without unexported fields and names of other packages.
+func (a *api) noteUsedNames(name string, typ ast.Expr) {
 	if typ == nil {
 		return
 	}
@@ -95,12 +95,12 @@ func (a *api) made(name string, typ ast.Expr) {
 		case *ast.Field:
 			for _, id := range n.Names {
 				if id.IsExported() || !inStruct(typ) {
-					a.made(name, n.Type)
+					a.noteUsedNames(name, n.Type)
 					break
 				}
 			}
 			if len(n.Names) == 0 {
-				a.made(name, n.Type)
+				a.noteUsedNames(name, n.Type)
 			}
 			return false
 		case *ast.Ident:

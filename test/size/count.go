@@ -22,8 +22,8 @@ func (s *size) add(o size) {
 	s.Files += o.Files
 }
 
-// support reports whether a package only serves tests: a part of its path ends in "test".
-func support(pkg string) bool {
+// isTestSupport reports whether a package only serves tests: a part of its path ends in "test".
+func isTestSupport(pkg string) bool {
 	for name := range strings.SplitSeq(pkg, "/") {
 		if strings.HasSuffix(name, "test") {
 			return true
@@ -32,8 +32,8 @@ func support(pkg string) bool {
 	return false
 }
 
-// counted reports whether a file belongs to the product or to test support, and is not a test.
-func counted(name string) bool {
+// isCounted reports whether a file belongs to the product or to test support, and is not a test.
+func isCounted(name string) bool {
 	return !strings.HasPrefix(name, "test/") && !strings.HasSuffix(name, "_test.go")
 }
 
@@ -41,7 +41,7 @@ func counted(name string) bool {
 func (f files) count() (map[string]size, error) {
 	sizes := map[string]size{}
 	for name, text := range f {
-		if !counted(name) {
+		if !isCounted(name) {
 			continue
 		}
 		n, err := lines(name, text)
@@ -93,7 +93,7 @@ func (f files) unused() ([]string, error) {
 			return nil, err
 		}
 		pkg := path.Dir(name)
-		if counted(name) && !support(pkg) && file.Name.Name != "main" {
+		if isCounted(name) && !isTestSupport(pkg) && file.Name.Name != "main" {
 			if declared[pkg] == nil {
 				declared[pkg] = newAPI()
 			}
@@ -111,7 +111,7 @@ func (f files) unused() ([]string, error) {
 			}
 		}
 		used := product
-		if !counted(name) || support(pkg) {
+		if !isCounted(name) || isTestSupport(pkg) {
 			used = tests
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

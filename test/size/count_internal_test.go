@@ -46,7 +46,7 @@ func TestCount(t *testing.T) {
 	if got, want := sizes["internal/a"], (size{3, 2}); got != want {
 		t.Errorf("internal/a is %+v, want %+v", got, want)
 	}
-	if len(sizes) != 3 || !support("internal/a/atest") || support("internal/a") {
+	if len(sizes) != 3 || !isTestSupport("internal/a/atest") || isTestSupport("internal/a") {
 		t.Errorf("sizes are %v", sizes)
 	}
 }

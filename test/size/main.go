@@ -177,7 +177,7 @@ func compare(before, after map[string]size) []row {
 	maps.Copy(all, before)
 	rows := make([]row, 0, len(all))
 	for name := range all {
-		rows = append(rows, row{name, support(name), before[name], after[name]})
+		rows = append(rows, row{name, isTestSupport(name), before[name], after[name]})
 	}
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(

@@ -140,7 +140,7 @@ func (u *methodUses) check(set *token.FileSet, imp types.Importer, p goPackage) 
 			return true
 		})
 	}
-	if support(strings.TrimPrefix(p.ImportPath, module)) {
+	if isTestSupport(strings.TrimPrefix(p.ImportPath, module)) {
 		return nil
 	}
 	info := types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
@@ -173,7 +173,7 @@ func methodOf(fn *types.Func) method {
 // because tests are not type-checked.
 func (f files) addTests(u *methodUses) error {
 	for name, text := range f {
-		if counted(name) && !support(path.Dir(name)) {
+		if isCounted(name) && !isTestSupport(path.Dir(name)) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
@@ -197,7 +197,7 @@ func (u *methodUses) candidates(known []*types.Package) map[method]*types.Named 
 	found := map[method]*types.Named{}
 	for _, pkg := range known {
 		at := pkg.Path()
-		if !strings.HasPrefix(at, module) || support(strings.TrimPrefix(at, module)) || pkg.Name() == "main" {
+		if !strings.HasPrefix(at, module) || isTestSupport(strings.TrimPrefix(at, module)) || pkg.Name() == "main" {
 			continue
 		}
 		for t := range exportedTypes(pkg) {

@@ -67,8 +67,8 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func testOffer(t *testing.T, f Fixture) {
 	name := f.Source.Name()
 	if s, ok := f.Source.(tool.Refresher); ok && s.Ready(tool.ListTools) != nil {
-		wait(t, s.Ready(tool.ListTools), "its tools")
-		wait(t, s.Ready(tool.ListResources), "its other lists")
+		awaitClosed(t, s.Ready(tool.ListTools), "its tools")
+		awaitClosed(t, s.Ready(tool.ListResources), "its other lists")
 	}
 	offer := f.Source.Offer()
 	if name == "" || offer == nil {
@@ -81,7 +81,7 @@ func testOffer(t *testing.T, f Fixture) {
 	if f.Change == nil {
 		return
 	}
-	before := clone(t, offer)
+	before := encodeOffer(t, offer)
 	w := watch(f.Source)
 	defer w.stop()
 	f.Change()
@@ -89,13 +89,13 @@ func testOffer(t *testing.T, f Fixture) {
 	if f.Source.Name() != name {
 		t.Errorf("the name was %q and is %q", name, f.Source.Name())
 	}
-	if diff := cmp.Diff(before, clone(t, offer)); diff != "" {
+	if diff := cmp.Diff(before, encodeOffer(t, offer)); diff != "" {
 		t.Errorf("an offer that was published has changed (-before +after):\n%s", diff)
 	}
 }
 
-// clone returns the present content of an offer as text, to compare it later.
-func clone(t *testing.T, offer *tool.Offer) string {
+// encodeOffer returns an offer as JSON, to compare it with what it is later.
+func encodeOffer(t *testing.T, offer *tool.Offer) string {
 	t.Helper()
 	raw, err := json.Marshal(offer)
 	if err != nil {
@@ -130,10 +130,10 @@ func checkOffer(t *testing.T, s tool.Source, offer *tool.Offer) {
 		checkObject(t, "prompt "+p.Name, p.Definition)
 	}
 	if _, ok := s.(tool.Peer); offer.Subscribes && !ok {
-		t.Error("the offer says Subscribes, and the source is not a Reader")
+		t.Error("the offer says Subscribes, and the source is not a tool.Peer")
 	}
 	if _, ok := s.(tool.Peer); offer.Logs && !ok {
-		t.Error("the offer says Logs, and the source is not a Logger")
+		t.Error("the offer says Logs, and the source is not a tool.Peer")
 	}
 }
 
@@ -193,7 +193,7 @@ func testErrors(t *testing.T, f Fixture) {
 	}
 }
 
-// checkError requires one of the two error types that a source may return, unwrapped, because faces decide by
+// checkError requires that an error is, or wraps, one of the two types that a source may return, because faces decide by
 // the type.
 func checkError(t *testing.T, what string, err error) {
 	t.Helper()
@@ -289,7 +289,7 @@ func testConcurrent(t *testing.T, f Fixture) {
 		}
 		wg.Wait()
 	}()
-	wait(t, done, "calls at the same time as one that hangs")
+	awaitClosed(t, done, "calls at the same time as one that hangs")
 }
 
 func testLogger(t *testing.T, f Fixture) {
@@ -304,8 +304,8 @@ func testLogger(t *testing.T, f Fixture) {
 	}
 }
 
-// wait waits until done is closed.
-func wait(t *testing.T, done <-chan struct{}, what string) {
+// awaitClosed waits until done is closed.
+func awaitClosed(t *testing.T, done <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-done:
