@@ -59,14 +59,20 @@ type Part struct {
 	IsError bool `json:"isError,omitempty"`
 	// Files are the pictures of a tool result.
 	Files []File `json:"files,omitempty"`
-	// File is set in a part of kind PartFile.
+	// File is set in a part of kind PartFile, and in a text that is the content of an attached file.
 	File *File `json:"file,omitempty"`
 	// Provider is where Opaque came from and goes back to.
 	Provider string          `json:"provider,omitempty"`
 	Opaque   json.RawMessage `json:"opaque,omitempty"`
-	// Code of a notice, for programs that react to it.
+	// Code of a notice, for programs that react to it; CodeSummary in a text that stands for earlier messages.
 	Code string `json:"code,omitempty"`
 }
+
+// CodeSummary marks a text that a model wrote to stand for earlier messages of the conversation.
+const CodeSummary = "summary"
+
+// IsTyped reports whether a part of a message of the user is text that the user wrote, and not an attached file or a summary.
+func (p *Part) IsTyped() bool { return p.Kind == PartText && p.File == nil && p.Code == "" }
 
 // File is an attachment. Data is loaded from the blob before a request and is never stored.
 type File struct {

@@ -253,7 +253,7 @@ func (m *Manager) ResetKey(ctx context.Context, provider, label string) error {
 	return m.opts.Changed(ctx, "keys reset", map[string]any{"provider": provider, "label": label})
 }
 
-func invalid(op, field, message, hint string) error {
+func invalidError(op, field, message, hint string) error {
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: field, Message: message, Hint: hint}
 }
 
@@ -270,11 +270,11 @@ func (m *Manager) Add(ctx context.Context, n *NewProvider) (Provider, error) {
 	p.Name, p.Kind, p.BaseURL = n.Name, cmp.Or(n.Kind, p.Kind), cmp.Or(n.BaseURL, p.BaseURL)
 	switch {
 	case p.Name == "":
-		return Provider{}, invalid(op, "name", "it is missing", "give the provider a name")
+		return Provider{}, invalidError(op, "name", "it is missing", "give the provider a name")
 	case p.Kind == "" || !known && p.BaseURL == "":
-		return Provider{}, invalid(op, "kind", "the provider is not known by its name", "send kind and baseURL")
+		return Provider{}, invalidError(op, "kind", "the provider is not known by its name", "send kind and baseURL")
 	case !slices.Contains(config.ProviderKinds(), p.Kind):
-		return Provider{}, invalid(op, "kind", "there is no such kind", "expected one of "+strings.Join(config.ProviderKinds(), ", "))
+		return Provider{}, invalidError(op, "kind", "there is no such kind", "expected one of "+strings.Join(config.ProviderKinds(), ", "))
 	}
 	if local = local || p.Kind == "ollama"; !local || n.Key.Key != "" || n.Key.Secret != "" {
 		k, err := m.newKey(ctx, op, cfg, &p, &n.Key)
@@ -289,7 +289,7 @@ func (m *Manager) Add(ctx context.Context, n *NewProvider) (Provider, error) {
 		err = Explain(op, err)
 	}
 	if err == nil {
-		err = m.write(ctx, op, cfg, SaveProvider(&p))
+		err = m.editSettings(ctx, op, cfg, SaveProvider(&p))
 	}
 	if err != nil {
 		for _, k := range p.Keys {
@@ -297,7 +297,7 @@ func (m *Manager) Add(ctx context.Context, n *NewProvider) (Provider, error) {
 		}
 		return Provider{}, err
 	}
-	return List(&config.Config{Providers: []config.Provider{p}})[0], m.changed(ctx, op, p.Name, "")
+	return List(&config.Config{Providers: []config.Provider{p}})[0], m.recordChange(ctx, op, p.Name, "")
 }
 
 // Remove removes a provider and the secrets of its keys.
@@ -311,16 +311,16 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	found := false
-	if err := m.write(ctx, op, cfg, config.Unsetting(config.Pointer("providers", name), &found)); err != nil {
+	if err := m.editSettings(ctx, op, cfg, config.Unsetting(config.Pointer("providers", name), &found)); err != nil {
 		return err
 	}
 	if !found {
-		return invalid(op, name, "it is in another settings file than "+m.opts.File(cfg), "remove it there")
+		return invalidError(op, name, "it is in another settings file than "+m.opts.File(cfg), "remove it there")
 	}
 	for _, k := range p.Keys {
 		err = errors.Join(err, DeleteKey(ctx, cfg, name, &k))
 	}
-	return errors.Join(m.changed(ctx, op, name, ""), err)
+	return errors.Join(m.recordChange(ctx, op, name, ""), err)
 }
 
 // AddKey adds a key to a provider.
@@ -338,10 +338,10 @@ func (m *Manager) AddKey(ctx context.Context, provider string, n *NewKey) (Key, 
 		return Key{}, err
 	}
 	p.Keys = append(p.Keys, k)
-	if err := m.write(ctx, op, cfg, SaveKeys(&p)); err != nil {
+	if err := m.editSettings(ctx, op, cfg, SaveKeys(&p)); err != nil {
 		return Key{}, errors.Join(err, DeleteKey(ctx, cfg, provider, &k))
 	}
-	return m.saved(ctx, op, provider, k.Label)
+	return m.recordAndGet(ctx, op, provider, k.Label)
 }
 
 // newKey returns a key for the settings, and stores the key itself as a secret.
@@ -360,40 +360,40 @@ func (m *Manager) newKey(ctx context.Context, op string, cfg *config.Config, p *
 		return k, err
 	}
 	if n.Key == "" && n.Secret == "" {
-		return k, invalid(op, "key", "it is missing", "send the key, or where it is as secret: env:NAME, file:PATH or ${secret:NAME}")
+		return k, invalidError(op, "key", "it is missing", "send the key, or where it is as secret: env:NAME, file:PATH or ${secret:NAME}")
 	}
 	var err error
-	k.Secret, err = secretOf(ctx, op, cfg, p.Name, k.Label, n.Key, n.Secret)
+	k.Secret, err = secretReference(ctx, op, cfg, p.Name, k.Label, n.Key, n.Secret)
 	return k, err
 }
 
 // checkKey refuses values that are invalid in a settings file.
 func checkKey(op string, k *config.ProviderKey) error {
 	if k.Weight < 0 || k.Weight > 1000 {
-		return invalid(op, "weight", "it is "+strconv.Itoa(k.Weight)+", expected 0 to 1000", "1 is usual")
+		return invalidError(op, "weight", "it is "+strconv.Itoa(k.Weight)+", expected 0 to 1000", "1 is usual")
 	}
 	for _, p := range k.Models {
 		if _, err := path.Match(p, ""); err != nil {
-			return invalid(op, "models", p+" is not a pattern", "send patterns such as gpt-*")
+			return invalidError(op, "models", p+" is not a pattern", "send patterns such as gpt-*")
 		}
 	}
 	return nil
 }
 
-// secretOf returns how the settings refer to a key that is given directly, as key, or by its location, as secret.
-func secretOf(ctx context.Context, op string, cfg *config.Config, provider, label, key, secret string) (string, error) {
+// secretReference returns how the settings refer to a key that is given directly, as key, or by its location, as secret.
+func secretReference(ctx context.Context, op string, cfg *config.Config, provider, label, key, secret string) (string, error) {
 	switch {
 	case key != "" && secret != "":
-		return "", invalid(op, "secret", "both key and secret are given", "send one of them")
+		return "", invalidError(op, "secret", "both key and secret are given", "send one of them")
 	case secret != "" && config.ShownSecret(secret) == "***":
-		return "", invalid(op, "secret", "it does not say where the key is", "send env:NAME, file:PATH or ${secret:NAME}, or the key itself as key")
+		return "", invalidError(op, "secret", "it does not say where the key is", "send env:NAME, file:PATH or ${secret:NAME}, or the key itself as key")
 	case secret != "":
 		return secret, nil
 	case strings.ContainsAny(key, " \t\r\n,"):
-		return "", invalid(op, "key", "a key is one word; this has blanks, commas or line breaks", "add several keys one by one")
+		return "", invalidError(op, "key", "a key is one word; this has blanks, commas or line breaks", "add several keys one by one")
 	}
 	if err := secretadmin.CheckName(SecretName(provider, label)); err != nil {
-		return "", invalid(op, "label", err.Error(), "choose another label")
+		return "", invalidError(op, "label", err.Error(), "choose another label")
 	}
 	form, err := StoreKey(ctx, cfg, provider, label, key)
 	if err != nil {
@@ -407,7 +407,7 @@ func (m *Manager) SetKey(ctx context.Context, provider, label string, c *KeyChan
 	const op = "keys set"
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	cfg, p, i, err := m.key(op, provider, label)
+	cfg, p, i, err := m.findKey(op, provider, label)
 	if err != nil {
 		return Key{}, err
 	}
@@ -426,17 +426,17 @@ func (m *Manager) SetKey(ctx context.Context, provider, label string, c *KeyChan
 		return Key{}, err
 	}
 	if c.Key != "" || c.Secret != "" {
-		if k.Secret, err = secretOf(ctx, op, cfg, provider, label, c.Key, c.Secret); err != nil {
+		if k.Secret, err = secretReference(ctx, op, cfg, provider, label, c.Key, c.Secret); err != nil {
 			return Key{}, err
 		}
 	}
-	if err := m.write(ctx, op, cfg, SaveKeys(&p)); err != nil {
+	if err := m.editSettings(ctx, op, cfg, SaveKeys(&p)); err != nil {
 		return Key{}, err
 	}
 	if k.Secret != old.Secret {
 		err = DeleteKey(ctx, cfg, provider, &old)
 	}
-	out, saved := m.saved(ctx, op, provider, label)
+	out, saved := m.recordAndGet(ctx, op, provider, label)
 	return out, errors.Join(saved, err)
 }
 
@@ -445,21 +445,21 @@ func (m *Manager) RemoveKey(ctx context.Context, provider, label string) error {
 	const op = "keys remove"
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	cfg, p, i, err := m.key(op, provider, label)
+	cfg, p, i, err := m.findKey(op, provider, label)
 	if err != nil {
 		return err
 	}
 	removed := p.Keys[i]
 	p.Keys = slices.Delete(p.Keys, i, i+1)
-	if err := m.write(ctx, op, cfg, SaveKeys(&p)); err != nil {
+	if err := m.editSettings(ctx, op, cfg, SaveKeys(&p)); err != nil {
 		return err
 	}
 	err = DeleteKey(ctx, cfg, provider, &removed)
-	return errors.Join(m.changed(ctx, op, provider, label), err)
+	return errors.Join(m.recordChange(ctx, op, provider, label), err)
 }
 
-// key returns the settings, and from them a provider and the index of one of its keys.
-func (m *Manager) key(op, provider, label string) (*config.Config, config.Provider, int, error) {
+// findKey returns the settings, and from them a provider and the index of one of its keys.
+func (m *Manager) findKey(op, provider, label string) (*config.Config, config.Provider, int, error) {
 	cfg := m.opts.Config()
 	p, err := Find(op, provider, cfg)
 	if err != nil {
@@ -472,8 +472,8 @@ func (m *Manager) key(op, provider, label string) (*config.Config, config.Provid
 	return cfg, p, i, nil
 }
 
-// write applies a change to the settings file.
-func (m *Manager) write(ctx context.Context, op string, cfg *config.Config, change func([]byte) ([]byte, error)) error {
+// editSettings applies a change to the settings file.
+func (m *Manager) editSettings(ctx context.Context, op string, cfg *config.Config, change func([]byte) ([]byte, error)) error {
 	file := m.opts.File(cfg)
 	if err := cfg.Edit(ctx, file, change); err != nil {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: file, Message: "the file was not changed", Err: err}
@@ -481,8 +481,8 @@ func (m *Manager) write(ctx context.Context, op string, cfg *config.Config, chan
 	return nil
 }
 
-// changed records a change of a provider or, with a label, of one of its keys.
-func (m *Manager) changed(ctx context.Context, op, provider, label string) error {
+// recordChange records a change of a provider or, with a label, of one of its keys.
+func (m *Manager) recordChange(ctx context.Context, op, provider, label string) error {
 	detail := map[string]any{"setting": "providers", "provider": provider, "file": m.opts.File(m.opts.Config())}
 	if label != "" {
 		detail["label"] = label
@@ -490,9 +490,9 @@ func (m *Manager) changed(ctx context.Context, op, provider, label string) error
 	return m.opts.Changed(ctx, op, detail)
 }
 
-// saved records the change and returns the key as it is now.
-func (m *Manager) saved(ctx context.Context, op, provider, label string) (Key, error) {
-	if err := m.changed(ctx, op, provider, label); err != nil {
+// recordAndGet records the change and returns the key as it is now.
+func (m *Manager) recordAndGet(ctx context.Context, op, provider, label string) (Key, error) {
+	if err := m.recordChange(ctx, op, provider, label); err != nil {
 		return Key{}, err
 	}
 	keys, err := m.Keys(ctx, provider)

@@ -18,9 +18,9 @@ import (
 	"collie/internal/tool"
 )
 
-// open returns the Manager of a new home, whose secrets are in a file, and the URL of a provider that accepts keys which
+// openManager returns the Manager of a new home, whose secrets are in a file, and the URL of a provider that accepts keys which
 // begin with "good". file is the settings file.
-func open(t *testing.T) (m *admin.Manager, url, file string) {
+func openManager(t *testing.T) (m *admin.Manager, url, file string) {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -63,7 +63,7 @@ func open(t *testing.T) (m *admin.Manager, url, file string) {
 	return a.Providers(func(*config.Config) string { return file }, reread, "me"), srv.URL + "/v1", file
 }
 
-func refused(t *testing.T, err error, kind tool.ErrorKind) {
+func checkRefused(t *testing.T, err error, kind tool.ErrorKind) {
 	t.Helper()
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != kind {
 		t.Errorf("the error is %v; want kind %v", err, kind)
@@ -73,13 +73,13 @@ func refused(t *testing.T, err error, kind tool.ErrorKind) {
 // Providers and keys can be added, changed and removed. No key appears in the settings or in what the Manager returns.
 func TestManages(t *testing.T) {
 	t.Parallel()
-	m, url, file := open(t)
+	m, url, file := openManager(t)
 	ctx := t.Context()
 	if names, err := m.ModelNames(ctx); err != nil || names == nil || len(names) != 0 {
 		t.Errorf("without a provider the models are %q, %v", names, err)
 	}
 	_, err := m.Add(ctx, &admin.NewProvider{Name: "acme", Kind: "openai", BaseURL: url, Key: admin.NewKey{Key: "bad-key-1"}})
-	refused(t, err, tool.Denied)
+	checkRefused(t, err, tool.Denied)
 	if got := m.Providers(); len(got) != 0 {
 		t.Errorf("a provider that refuses its key is saved: %v", got)
 	}
@@ -87,13 +87,13 @@ func TestManages(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Add(ctx, &admin.NewProvider{Name: "acme"})
-	refused(t, err, tool.Exists)
+	checkRefused(t, err, tool.Exists)
 	weight := 3
 	if k, err := m.AddKey(ctx, "acme", &admin.NewKey{Key: "bad-key-2", Weight: &weight}); err != nil || k.Label != "key2" || k.Weight != 3 {
 		t.Fatalf("%+v, %v", k, err)
 	}
 	_, err = m.TestKey(ctx, "acme", "key2")
-	refused(t, err, tool.Denied)
+	checkRefused(t, err, tool.Denied)
 	if tried, err := m.Test(ctx, "acme"); err != nil || len(tried) != 2 || !tried[0].OK || tried[0].Models != 2 || tried[1].OK || tried[1].Error == "" {
 		t.Errorf("%+v, %v", tried, err)
 	}
@@ -135,7 +135,7 @@ func TestManages(t *testing.T) {
 // Invalid values are refused with the field that is wrong, and nothing is written.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	m, url, _ := open(t)
+	m, url, _ := openManager(t)
 	ctx := t.Context()
 	if _, err := m.Add(ctx, &admin.NewProvider{Name: "acme", Kind: "openai", BaseURL: url, NoTest: true, Key: admin.NewKey{Secret: "env:NONE"}}); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestRefuses(t *testing.T) {
 		"nobody":      {tool.NotFound, func() error { _, err := m.Keys(ctx, "acne"); return err }},
 		"not there":   {tool.NotFound, func() error { return m.Remove(ctx, "x") }},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, tt.do(), tt.kind) })
+		t.Run(name, func(t *testing.T) { checkRefused(t, tt.do(), tt.kind) })
 	}
 	if keys, err := m.Keys(ctx, "acme"); err != nil || len(keys) != 1 || keys[0].Weight != 1 {
 		t.Errorf("%+v, %v", keys, err)

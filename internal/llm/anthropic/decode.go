@@ -66,11 +66,11 @@ func newDecoder(names map[string]string) wire.Decoder {
 
 // Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
-	err := d.feed(f)
+	err := d.addEvent(f)
 	return d.answer.Take(out), err
 }
 
-func (d *decoder) feed(f wire.Frame) error {
+func (d *decoder) addEvent(f wire.Frame) error {
 	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
@@ -82,9 +82,9 @@ func (d *decoder) feed(f wire.Frame) error {
 	switch e.Type {
 	case "message_start":
 		d.answer.Start(e.Message.Model, e.Message.ID)
-		d.count(e.Message.Usage)
+		d.setUsage(e.Message.Usage)
 	case "content_block_start":
-		return d.begin(e, key)
+		return d.beginBlock(e, key)
 	case "content_block_delta":
 		switch e.Delta.Type {
 		case "text_delta":
@@ -110,19 +110,19 @@ func (d *decoder) feed(f wire.Frame) error {
 		d.answer.Close()
 		d.answer.EndCall(key, nil)
 	case "message_delta":
-		d.count(e.Usage)
+		d.setUsage(e.Usage)
 		if e.Delta.Stop != "" {
 			d.stop = e.Delta.Stop
 		}
 	case "message_stop":
-		d.end()
+		d.finish()
 	}
 	return nil
 }
 
-// begin opens a block. Blocks of other types, such as calls that the API runs itself, are ignored: no request asks for
+// beginBlock opens a block. Blocks of other types, such as calls that the API runs itself, are ignored: no request asks for
 // them.
-func (d *decoder) begin(e event, key string) error {
+func (d *decoder) beginBlock(e event, key string) error {
 	d.answer.Close()
 	switch b := e.Block; b.Type {
 	case "text":
@@ -143,7 +143,7 @@ func (d *decoder) begin(e event, key string) error {
 	return nil
 }
 
-func (d *decoder) count(u usage) {
+func (d *decoder) setUsage(u usage) {
 	for _, c := range []struct{ from, to *int64 }{
 		{u.Input, &d.input}, {u.Read, &d.usage.Cached}, {u.Write, &d.usage.CacheWrite}, {u.Output, &d.usage.Output},
 	} {
@@ -161,11 +161,11 @@ func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	if d.stop == "" {
 		return d.answer.Take(out), fmt.Errorf("no message_stop: %w", io.ErrUnexpectedEOF)
 	}
-	d.end()
+	d.finish()
 	return d.answer.Take(out), nil
 }
 
-func (d *decoder) end() {
+func (d *decoder) finish() {
 	finish := llm.FinishStop
 	switch d.stop {
 	case "tool_use":

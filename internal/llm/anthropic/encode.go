@@ -23,7 +23,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: newDecoder,
-		ListPath: "/models?limit=1000", ReadList: list,
+		ListPath: "/models?limit=1000", ReadList: readModelList,
 	}
 }
 
@@ -45,7 +45,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{"model": d.Model, "stream": true, "max_tokens": d.MaxOutput}
 	var messages []message
 	for _, m := range d.Messages {
-		content, err := blocks(m)
+		content, err := encodeParts(m)
 		if err != nil {
 			return "", nil, err
 		}
@@ -70,7 +70,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 		system = []object{{"type": "text", "text": d.System}}
 	}
 	if d.Style.CacheMarks {
-		mark(tools, system, messages)
+		markForCache(tools, system, messages)
 	}
 	body["messages"] = messages
 	if system != nil {
@@ -85,7 +85,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	if len(d.Stop) > 0 {
 		body["stop_sequences"] = d.Stop
 	}
-	thinks := think(body, d)
+	thinks := requestReasoning(body, d)
 	if d.Temperature != nil && d.Style.Sampling && !thinks {
 		body["temperature"] = min(*d.Temperature, 1) // other APIs allow up to 2
 	}
@@ -93,17 +93,17 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/messages", raw, err
 }
 
-// budgets are the token numbers of the efforts, for models that need a number.
-var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
+// effortTokens are the token numbers of the efforts, for models that need a number.
+var effortTokens = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
-// think asks for reasoning if the draft wants it, and reports whether it did.
-func think(body object, d *wire.Draft) bool {
+// requestReasoning asks for reasoning if the draft wants it, and reports whether it did.
+func requestReasoning(body object, d *wire.Draft) bool {
 	if d.Effort == "" || d.Effort == llm.EffortOff {
 		return false
 	}
 	switch d.Style.Thinking {
 	case wire.ThinkBudget:
-		budget := budgets[d.Effort]
+		budget := effortTokens[d.Effort]
 		body["thinking"] = object{"type": "enabled", "budget_tokens": budget}
 		if d.MaxOutput <= budget {
 			body["max_tokens"] = d.MaxOutput + budget // reasoning counts as output
@@ -117,9 +117,9 @@ func think(body object, d *wire.Draft) bool {
 	return true
 }
 
-// mark asks to cache everything up to the last tool, the system prompt and the last two user messages. A request may
+// markForCache asks to cache everything up to the last tool, the system prompt and the last two user messages. A request may
 // hold four marks.
-func mark(tools, system []object, messages []message) {
+func markForCache(tools, system []object, messages []message) {
 	set := func(list []object) {
 		if len(list) == 0 {
 			return
@@ -139,8 +139,8 @@ func mark(tools, system []object, messages []message) {
 	}
 }
 
-// blocks encodes the parts of a message.
-func blocks(m llm.Message) (content []object, err error) {
+// encodeParts encodes the parts of a message.
+func encodeParts(m llm.Message) (content []object, err error) {
 	for _, p := range m.Parts {
 		switch p.Kind {
 		case llm.PartText:
@@ -163,7 +163,7 @@ func blocks(m llm.Message) (content []object, err error) {
 				inner = append(inner, object{"type": "text", "text": p.Text})
 			}
 			for i := range p.Files {
-				b, err := file(&p.Files[i])
+				b, err := encodeFile(&p.Files[i])
 				if err != nil {
 					return nil, err
 				}
@@ -175,7 +175,7 @@ func blocks(m llm.Message) (content []object, err error) {
 			}
 			content = append(content, b)
 		case llm.PartFile:
-			b, err := file(p.File)
+			b, err := encodeFile(p.File)
 			if err != nil {
 				return nil, err
 			}
@@ -185,7 +185,7 @@ func blocks(m llm.Message) (content []object, err error) {
 	return content, nil
 }
 
-func file(f *llm.File) (object, error) {
+func encodeFile(f *llm.File) (object, error) {
 	source := object{"type": "base64", "media_type": f.MIME, "data": f.Data}
 	switch wire.FileKind(f) {
 	case wire.FileImage:
@@ -198,8 +198,8 @@ func file(f *llm.File) (object, error) {
 	return nil, wire.UnsupportedFileError(f)
 }
 
-// list reads the answer to a request for the list of models.
-func list(body []byte) ([]wire.ListedModel, error) {
+// readModelList reads the answer to a request for the list of models.
+func readModelList(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID     string `json:"id"`

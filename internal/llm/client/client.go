@@ -52,6 +52,9 @@ type Options struct {
 	MaxWait time.Duration
 }
 
+// defaultMaxWait is the default of [Options.MaxWait].
+const defaultMaxWait = 20 * time.Second
+
 // Client gives access to all providers. It is safe for concurrent use and needs no closing.
 type Client struct {
 	opts   Options
@@ -98,7 +101,7 @@ func New(o Options) (*Client, error) {
 		o.Jitter = rand.Float64
 	}
 	if o.MaxWait == 0 {
-		o.MaxWait = 20 * time.Second
+		o.MaxWait = defaultMaxWait
 	}
 	if o.Secret == nil {
 		o.Secret = func(_ context.Context, written string) (string, error) { return written, nil }
@@ -223,9 +226,9 @@ func (c *Client) lookUp(x *index, ref string) (target, error) {
 	name, rest, ok := strings.Cut(ref, "/")
 	switch {
 	case ok && rest != "" && x.byName[name] != nil:
-		return c.target(x, x.byName[name], rest), nil
+		return c.newTarget(x, x.byName[name], rest), nil
 	case ok && rest == "" && x.byName[name] == nil:
-		return target{}, noProvider(name)
+		return target{}, noProviderError(name)
 	case ok && rest == "":
 		return target{}, &llm.Error{
 			Class: llm.ClassNoProvider, Provider: name, Message: "no model of it is chosen",
@@ -233,7 +236,7 @@ func (c *Client) lookUp(x *index, ref string) (target, error) {
 		}
 	}
 	if len(x.list) == 1 {
-		return c.target(x, x.list[0], ref), nil
+		return c.newTarget(x, x.list[0], ref), nil
 	}
 	host := models.Find("", ref).Host
 	var found []*provider
@@ -243,7 +246,7 @@ func (c *Client) lookUp(x *index, ref string) (target, error) {
 		}
 	}
 	if len(found) == 1 {
-		return c.target(x, found[0], ref), nil
+		return c.newTarget(x, found[0], ref), nil
 	}
 	names := make([]string, len(x.list))
 	for i, p := range x.list {
@@ -254,7 +257,7 @@ func (c *Client) lookUp(x *index, ref string) (target, error) {
 	}
 }
 
-func (p *provider) base() string {
+func (p *provider) baseURL() string {
 	if p.BaseURL != "" {
 		return p.BaseURL
 	}
@@ -262,16 +265,16 @@ func (p *provider) base() string {
 }
 
 func (p *provider) host() string {
-	u, err := url.Parse(p.base())
+	u, err := url.Parse(p.baseURL())
 	if err != nil {
 		return ""
 	}
 	return u.Hostname()
 }
 
-// target returns a model of p with the facts about it: those of the table in package models, corrected by the overrides.
-func (c *Client) target(x *index, p *provider, name string) target {
-	m := models.Find(p.base(), name)
+// newTarget returns a model of p with the facts about it: those of the table in package models, corrected by the overrides.
+func (c *Client) newTarget(x *index, p *provider, name string) target {
+	m := models.Find(p.baseURL(), name)
 	if p.codec.SetsContext {
 		m.Context = min(m.Context, models.UnknownContext) // the server reserves memory for all of it
 	}
@@ -289,9 +292,9 @@ func (c *Client) target(x *index, p *provider, name string) target {
 		if o.Price != nil {
 			m.Price = o.Price
 		}
-		setIf(&m.Tools, o.Tools)
-		setIf(&m.Images, o.Images)
-		setIf(&m.Reasoning, o.Reasoning)
+		setUnlessNil(&m.Tools, o.Tools)
+		setUnlessNil(&m.Images, o.Images)
+		setUnlessNil(&m.Reasoning, o.Reasoning)
 	}
 	return target{p, name, m, Info{
 		Provider: p.Name, Model: name, Context: m.Context, Output: m.Output, Tools: m.Tools, Images: m.Images, PDF: m.PDF,
@@ -304,7 +307,7 @@ func (x *index) hasContextOverride(provider, model string) bool {
 	return x.overrides[model].Context > 0 || x.overrides[provider+"/"+model].Context > 0
 }
 
-func setIf(to, from *bool) {
+func setUnlessNil(to, from *bool) {
 	if from != nil {
 		*to = *from
 	}
@@ -317,7 +320,7 @@ func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 	if p == nil {
 		return -1
 	}
-	m := c.target(x, p, model).metadata
+	m := c.newTarget(x, p, model).metadata
 	if m.Price == nil {
 		return -1
 	}
@@ -340,39 +343,39 @@ func (c *Client) List(ctx context.Context, name string) ([]Info, error) {
 	if len(asked) == 0 {
 		_, err := c.find(&index{}, name)
 		if name != "" {
-			err = noProvider(name)
+			err = noProviderError(name)
 		}
 		return nil, err
 	}
 	lists, errs := make([][]Info, len(asked)), make([]error, len(asked))
 	var all sync.WaitGroup
 	for i, p := range asked {
-		all.Go(func() { lists[i], errs[i] = c.list(ctx, x, p) })
+		all.Go(func() { lists[i], errs[i] = c.listModels(ctx, x, p) })
 	}
 	all.Wait()
 	return slices.Concat(lists...), errors.Join(errs...)
 }
 
-func noProvider(name string) error {
+func noProviderError(name string) error {
 	return &llm.Error{
 		Class: llm.ClassNoProvider, Provider: name, Message: "there is no such provider",
 		Hint: "collie provider list shows them; collie provider add NAME adds one",
 	}
 }
 
-// list returns the models of one provider, using any of its keys.
-func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error) {
+// listModels returns the models of one provider, using any of its keys.
+func (c *Client) listModels(ctx context.Context, x *index, p *provider) ([]Info, error) {
 	l, err := c.opts.Pool.ResolveAPIKeyForRequest(ctx, &keypool.Request{Provider: p.Name})
 	if err != nil {
 		return nil, err
 	}
-	listed, err := c.listWith(ctx, p, l)
+	listed, err := c.listModelsWithKey(ctx, p, l)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Info, len(listed))
 	for i, m := range listed {
-		t := c.target(x, p, m.ID)
+		t := c.newTarget(x, p, m.ID)
 		if m.Context > 0 && (!t.info.Known || m.Loaded && !x.hasContextOverride(p.Name, m.ID)) {
 			t.info.Known = true
 			if t.info.Context = m.Context; p.codec.SetsContext {
@@ -387,8 +390,8 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 	return out, nil
 }
 
-// listWith lists models with one key, and tells the pool whether the key was accepted.
-func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]wire.ListedModel, error) {
+// listModelsWithKey lists models with one key, and tells the pool whether the key was accepted.
+func (c *Client) listModelsWithKey(ctx context.Context, p *provider, l keypool.Lease) ([]wire.ListedModel, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	h, err := p.headers(ctx)
@@ -417,13 +420,13 @@ func endpoint(p *provider, l keypool.Lease, h headers) wire.Endpoint {
 func (c *Client) Test(ctx context.Context, name, label string) ([]string, error) {
 	p := c.index.Load().byName[name]
 	if p == nil {
-		return nil, noProvider(name)
+		return nil, noProviderError(name)
 	}
 	l, err := c.opts.Pool.LeaseOf(ctx, name, label)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := c.listWith(ctx, p, l)
+	listed, err := c.listModelsWithKey(ctx, p, l)
 	names := make([]string, len(listed))
 	for i, m := range listed {
 		names[i] = m.ID

@@ -40,7 +40,7 @@ const (
 
 var answer = reply{status: 200, body: start + hello + done}
 
-func refuse(status int, code string) reply {
+func refusalReply(status int, code string) reply {
 	return reply{status: status, body: fmt.Sprintf(`{"error":{"message":"no: %s","type":"%s","code":"%s"}}`, code, code, code)}
 }
 
@@ -90,8 +90,8 @@ type heard struct {
 	took    time.Duration
 }
 
-// setup returns a client with the providers "one" (keys k1 to k3) and "two" (key other), and its key pool.
-func setup(t *testing.T, w *fixture) (*client.Client, *keypool.Pool) {
+// newClient returns a client with the providers "one" (keys k1 to k3) and "two" (key other), and its key pool.
+func newClient(t *testing.T, w *fixture) (*client.Client, *keypool.Pool) {
 	t.Helper()
 	pool := keypool.New(keypool.Options{Jitter: func() float64 { return 0 }})
 	c, err := client.New(client.Options{Pool: pool, Transport: w, Jitter: func() float64 { return 0 }})
@@ -115,7 +115,7 @@ func setup(t *testing.T, w *fixture) (*client.Client, *keypool.Pool) {
 	return c, pool
 }
 
-func listen(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request, fallbacks ...string) (h heard) {
+func streamAnswer(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request, fallbacks ...string) (h heard) {
 	t.Helper()
 	m, _, err := c.Model("one/acme-9", fallbacks)
 	if err != nil {
@@ -150,9 +150,11 @@ func listen(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request,
 // and how it ends.
 func TestFailures(t *testing.T) {
 	t.Parallel()
+	// all has every key of provider one get the reply x; the key of provider two gets the answer.
 	all := func(x reply) map[string][]reply {
 		return map[string][]reply{"k1": {x}, "k2": {x}, "k3": {x}, "other": {answer}}
 	}
+	// first has k1 get the replies of list, one for each request, and all other keys the answer.
 	first := func(list ...reply) map[string][]reply {
 		return map[string][]reply{"k1": list, "k2": {answer}, "k3": {answer}, "other": {answer}}
 	}
@@ -164,36 +166,36 @@ func TestFailures(t *testing.T) {
 		took      time.Duration
 		state     keypool.State // of k1 afterwards
 	}{
-		"answer":                    {first(answer), nil, "k1", "", 0, keypool.Active},
-		"rate limit":                {first(refuse(429, "rate_limit_exceeded")), nil, "k1 k2", "", 0, keypool.Cooling},
-		"quota":                     {first(refuse(429, "insufficient_quota")), nil, "k1 k2", "", 0, keypool.Exhausted},
-		"credential":                {first(refuse(401, "invalid_api_key")), nil, "k1 k2", "", 0, keypool.Invalid},
-		"permission":                {first(refuse(403, "permission_error")), nil, "k1 k2", "", 0, keypool.Active},
-		"model access":              {first(refuse(404, "model_not_found")), nil, "k1 k2", "", 0, keypool.Active},
-		"overloaded key":            {first(refuse(529, "overloaded_error")), nil, "k1 k2", "", 0, keypool.Cooling},
-		"region":                    {first(refuse(403, "unsupported_country_region_territory")), nil, "k1 k2", "", 0, keypool.Active},
-		"region everywhere":         {all(refuse(403, "unsupported_country_region_territory")), nil, "k1 k2", llm.ClassRegion, 0, keypool.Active},
-		"transient":                 {first(refuse(500, "server_error"), answer), nil, "k1 k1", "", 500 * time.Millisecond, keypool.Active},
-		"transient twice":           {first(reply{err: io.ErrUnexpectedEOF}, refuse(503, "unavailable"), answer), nil, "k1 k1 k1", "", 2500 * time.Millisecond, keypool.Active},
-		"transient for good":        {all(refuse(500, "server_error")), nil, "k1 k1 k1", llm.ClassTransient, 2500 * time.Millisecond, keypool.Active},
-		"transient, then another":   {all(refuse(500, "server_error")), []string{"two/zebra"}, "k1 k1 k1 other", "", 2500 * time.Millisecond, keypool.Active},
-		"caller":                    {all(refuse(400, "invalid_request_error")), []string{"two/zebra"}, "k1", llm.ClassCaller, 0, keypool.Active},
-		"too long":                  {all(refuse(400, "context_length_exceeded")), []string{"two/zebra"}, "k1", llm.ClassContext, 0, keypool.Active},
-		"all limited":               {all(refuse(429, "rate_limit_exceeded")), nil, "k1 k2 k3", llm.ClassAllCooling, 0, keypool.Cooling},
-		"all limited, then another": {all(refuse(429, "rate_limit_exceeded")), []string{"two/zebra"}, "k1 k2 k3 other", "", 0, keypool.Cooling},
-		"all refused":               {all(refuse(401, "invalid_api_key")), nil, "k1 k2 k3", llm.ClassCredential, 0, keypool.Invalid},
-		"overloaded provider":       {all(refuse(529, "overloaded_error")), nil, "k1 k2 k2 k2 k2 k2", llm.ClassOverloaded, 15 * time.Second, keypool.Active},
-		"failure inside the stream": {first(reply{status: 200, body: start + `data: {"error":{"message":"slow down","code":"rate_limit_exceeded"}}` + "\n\n"}), nil, "k1 k2", "", 0, keypool.Cooling},
-		"waits for what is said": {map[string][]reply{
-			"k1": {{status: 429, header: map[string]string{"Retry-After": "3"}, body: "{}"}, answer}, "k2": {refuse(401, "invalid_api_key")}, "k3": {refuse(401, "invalid_api_key")},
-		}, nil, "k1 k2 k3 k1", "", 3 * time.Second, keypool.Active},
+		"answer":                    {replies: first(answer), asked: "k1", state: keypool.Active},
+		"rate limit":                {replies: first(refusalReply(429, "rate_limit_exceeded")), asked: "k1 k2", state: keypool.Cooling},
+		"quota":                     {replies: first(refusalReply(429, "insufficient_quota")), asked: "k1 k2", state: keypool.Exhausted},
+		"credential":                {replies: first(refusalReply(401, "invalid_api_key")), asked: "k1 k2", state: keypool.Invalid},
+		"permission":                {replies: first(refusalReply(403, "permission_error")), asked: "k1 k2", state: keypool.Active},
+		"model access":              {replies: first(refusalReply(404, "model_not_found")), asked: "k1 k2", state: keypool.Active},
+		"overloaded key":            {replies: first(refusalReply(529, "overloaded_error")), asked: "k1 k2", state: keypool.Cooling},
+		"region":                    {replies: first(refusalReply(403, "unsupported_country_region_territory")), asked: "k1 k2", state: keypool.Active},
+		"region everywhere":         {replies: all(refusalReply(403, "unsupported_country_region_territory")), asked: "k1 k2", class: llm.ClassRegion, state: keypool.Active},
+		"transient":                 {replies: first(refusalReply(500, "server_error"), answer), asked: "k1 k1", took: 500 * time.Millisecond, state: keypool.Active},
+		"transient twice":           {replies: first(reply{err: io.ErrUnexpectedEOF}, refusalReply(503, "unavailable"), answer), asked: "k1 k1 k1", took: 2500 * time.Millisecond, state: keypool.Active},
+		"transient for good":        {replies: all(refusalReply(500, "server_error")), asked: "k1 k1 k1", class: llm.ClassTransient, took: 2500 * time.Millisecond, state: keypool.Active},
+		"transient, then another":   {replies: all(refusalReply(500, "server_error")), fallbacks: []string{"two/zebra"}, asked: "k1 k1 k1 other", took: 2500 * time.Millisecond, state: keypool.Active},
+		"caller":                    {replies: all(refusalReply(400, "invalid_request_error")), fallbacks: []string{"two/zebra"}, asked: "k1", class: llm.ClassCaller, state: keypool.Active},
+		"too long":                  {replies: all(refusalReply(400, "context_length_exceeded")), fallbacks: []string{"two/zebra"}, asked: "k1", class: llm.ClassContext, state: keypool.Active},
+		"all limited":               {replies: all(refusalReply(429, "rate_limit_exceeded")), asked: "k1 k2 k3", class: llm.ClassAllCooling, state: keypool.Cooling},
+		"all limited, then another": {replies: all(refusalReply(429, "rate_limit_exceeded")), fallbacks: []string{"two/zebra"}, asked: "k1 k2 k3 other", state: keypool.Cooling},
+		"all refused":               {replies: all(refusalReply(401, "invalid_api_key")), asked: "k1 k2 k3", class: llm.ClassCredential, state: keypool.Invalid},
+		"overloaded provider":       {replies: all(refusalReply(529, "overloaded_error")), asked: "k1 k2 k2 k2 k2 k2", class: llm.ClassOverloaded, took: 15 * time.Second, state: keypool.Active},
+		"failure inside the stream": {replies: first(reply{status: 200, body: start + `data: {"error":{"message":"slow down","code":"rate_limit_exceeded"}}` + "\n\n"}), asked: "k1 k2", state: keypool.Cooling},
+		"waits for what is said": {replies: map[string][]reply{
+			"k1": {{status: 429, header: map[string]string{"Retry-After": "3"}, body: "{}"}, answer}, "k2": {refusalReply(401, "invalid_api_key")}, "k3": {refusalReply(401, "invalid_api_key")},
+		}, asked: "k1 k2 k3 k1", took: 3 * time.Second, state: keypool.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := &fixture{replies: tc.replies}
-				c, pool := setup(t, w)
-				h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, tc.fallbacks...)
+				c, pool := newClient(t, w)
+				h := streamAnswer(t.Context(), t, c, &llm.Request{Messages: hiMessage()}, tc.fallbacks...)
 				if got := strings.Join(w.asked, " "); got != tc.asked {
 					t.Errorf("asked with %s, want %s", got, tc.asked)
 				}
@@ -219,7 +221,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func hi() []llm.Message {
+func hiMessage() []llm.Message {
 	return []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "hi"}}}}
 }
 
@@ -231,8 +233,8 @@ func TestNoSecondTryOnceSeen(t *testing.T) {
 		"cut":     start + hello,
 	} {
 		w := &fixture{replies: map[string][]reply{"k1": {{status: 200, body: body}}, "k2": {answer}, "k3": {answer}, "other": {answer}}}
-		c, _ := setup(t, w)
-		h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, "two/zebra")
+		c, _ := newClient(t, w)
+		h := streamAnswer(t.Context(), t, c, &llm.Request{Messages: hiMessage()}, "two/zebra")
 		if h.text != "hello" || h.err == nil || len(w.asked) != 1 || len(h.retries) != 0 {
 			t.Errorf("%s: %+v after %v", name, h, w.asked)
 		}
@@ -241,10 +243,10 @@ func TestNoSecondTryOnceSeen(t *testing.T) {
 
 func TestConversationMovesWithItsKey(t *testing.T) {
 	t.Parallel()
-	w := &fixture{replies: map[string][]reply{"k1": {refuse(429, "rate_limit_exceeded")}, "k2": {answer}, "k3": {answer}}}
-	c, _ := setup(t, w)
+	w := &fixture{replies: map[string][]reply{"k1": {refusalReply(429, "rate_limit_exceeded")}, "k2": {answer}, "k3": {answer}}}
+	c, _ := newClient(t, w)
 	for range 5 {
-		if h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Session: "s"}); h.text != "hello" {
+		if h := streamAnswer(t.Context(), t, c, &llm.Request{Messages: hiMessage(), Session: "s"}); h.text != "hello" {
 			t.Fatalf("%+v", h)
 		}
 	}
@@ -256,8 +258,8 @@ func TestConversationMovesWithItsKey(t *testing.T) {
 func TestModelWithoutTools(t *testing.T) {
 	t.Parallel()
 	w := &fixture{replies: map[string][]reply{"k1": {{status: 400, body: `{"error":{"message":"acme-9 does not support tools"}}`}, answer}}}
-	c, _ := setup(t, w)
-	h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Tools: []llm.Tool{{Name: "t", Schema: []byte(`{"type":"object"}`)}}})
+	c, _ := newClient(t, w)
+	h := streamAnswer(t.Context(), t, c, &llm.Request{Messages: hiMessage(), Tools: []llm.Tool{{Name: "t", Schema: []byte(`{"type":"object"}`)}}})
 	if h.text != "hello" || len(h.notices) != 1 || h.notices[0] != "model_without_tools" {
 		t.Errorf("%+v", h)
 	}
@@ -269,14 +271,14 @@ func TestModelWithoutTools(t *testing.T) {
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &fixture{replies: map[string][]reply{"k1": {refuse(500, "server_error")}}}
-		c, _ := setup(t, w)
+		w := &fixture{replies: map[string][]reply{"k1": {refusalReply(500, "server_error")}}}
+		c, _ := newClient(t, w)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			await.Sleep(100 * time.Millisecond)
 			cancel()
 		}()
-		h := listen(ctx, t, c, &llm.Request{Messages: hi()})
+		h := streamAnswer(ctx, t, c, &llm.Request{Messages: hiMessage()})
 		if h.err == nil || h.err.Class != llm.ClassCanceled || h.took != 100*time.Millisecond {
 			t.Errorf("%+v", h)
 		}
@@ -285,7 +287,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 
 func TestWhichModel(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, &fixture{})
+	c, _ := newClient(t, &fixture{})
 	for ref, want := range map[string]string{
 		"one/acme-9": "one acme-9 1234", "two/acme-9": "two acme-9 32768", "two/vendor/m": "two vendor/m 32768", "acme-9": "one acme-9 1234",
 		"x": "", "": "", "one/": "", "three/": "",
@@ -336,8 +338,8 @@ func TestWhichModel(t *testing.T) {
 func TestKeysAreTested(t *testing.T) {
 	t.Parallel()
 	list := reply{status: 200, body: `{"object":"list","data":[{"id":"acme-9"},{"id":"n"}]}`}
-	w := &fixture{replies: map[string][]reply{"k1": {refuse(401, "invalid_api_key"), list}, "k2": {list}, "k3": {list}, "other": {list}}}
-	c, pool := setup(t, w)
+	w := &fixture{replies: map[string][]reply{"k1": {refusalReply(401, "invalid_api_key"), list}, "k2": {list}, "k3": {list}, "other": {list}}}
+	c, pool := newClient(t, w)
 	if _, err := c.Test(t.Context(), "one", "k1"); err == nil || pool.List()[0].State != keypool.Invalid {
 		t.Errorf("a refused key: %v, %s", err, pool.List()[0].State)
 	}
@@ -467,7 +469,7 @@ func BenchmarkFind(b *testing.B) {
 // Requests are counted by model and outcome, however many names of models there are.
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, &fixture{replies: map[string][]reply{"k1": {answer}, "k2": {answer}, "k3": {answer}, "other": {refuse(400, "bad")}}})
+	c, _ := newClient(t, &fixture{replies: map[string][]reply{"k1": {answer}, "k2": {answer}, "k3": {answer}, "other": {refusalReply(400, "bad")}}})
 	const asked = 1000
 	for i := range asked {
 		for _, name := range []string{"one/acme-9", fmt.Sprintf("two/made-up-%d", i)} {

@@ -9,10 +9,10 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file counts the requests to each model, their tokens and their cost.
+
 // answered is the outcome of a request that was answered to its end.
 const answered = "ok"
-
-// This file counts the requests to each model, their tokens and their cost.
 
 // maxCounted is how many models have figures of their own, because callers may ask for any number of names. All further
 // models of a provider are counted together, under an empty name.
@@ -34,8 +34,8 @@ type figures struct {
 
 type counted struct{ provider, model string }
 
-// count adds a request that has ended.
-func (c *Client) count(t *target, outcome string, u llm.Usage) {
+// countRequest adds a request that has ended, with its outcome and usage, to the figures of its model.
+func (c *Client) countRequest(t *target, outcome string, u llm.Usage) {
 	cost := int64(0)
 	if p := t.metadata.Price; p != nil {
 		cost = p.Cost(u)

@@ -35,7 +35,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event,
 			if i > 0 {
 				s.retry(llm.Retry{Reason: err.Class, From: err.Key, Model: t.Name + "/" + t.model})
 			}
-			if err = s.ask(ctx, t); err == nil || s.stopped || s.answerBegun || !otherModelMayHelp(err.Class) {
+			if err = s.askModel(ctx, t); err == nil || s.stopped || s.answerBegun || !otherModelMayHelp(err.Class) {
 				break
 			}
 		}
@@ -80,8 +80,8 @@ func (s *stream) retry(r llm.Retry) {
 	s.emit(llm.Event{Kind: llm.EventRetry, Retry: r})
 }
 
-// ask asks one model, with one key after the other, until it answers or fails for good.
-func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
+// askModel asks one model, with one key after the other, until it answers or fails for good.
+func (s *stream) askModel(ctx context.Context, t *target) *llm.Error {
 	pool := s.client.opts.Pool
 	keyRequest := keypool.Request{Provider: t.Name, Model: t.model, Session: s.request.Session}
 	a := &attempts{stream: s, target: t, waitLeft: s.client.opts.MaxWait}
@@ -92,7 +92,7 @@ func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 			if e.Class == llm.ClassAllCooling && e.RetryAfter <= a.waitLeft && keyRequest.Tried() < keypool.MaxKeys {
 				a.waitLeft -= e.RetryAfter
 				s.retry(llm.Retry{Wait: e.RetryAfter, Reason: e.Class, From: a.label})
-				if s.stopped || !pause(ctx, e.RetryAfter) {
+				if s.stopped || !waitFor(ctx, e.RetryAfter) {
 					return canceledError(ctx, t)
 				}
 				keyRequest.RetryKeys()
@@ -167,8 +167,8 @@ func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error,
 		case keypool.Stop:
 			return e, true
 		case keypool.OtherKey:
-			a.regions += b2i(e.Class == llm.ClassRegion)
-			return e, a.regions > 1
+			a.regions += oneIf(e.Class == llm.ClassRegion)
+			return e, a.regions > 1 // two keys were refused for the region: it is that of this machine
 		case keypool.SameKey:
 			if e.Class == llm.ClassCredential { // the secret was replaced, and l holds the new one
 				continue
@@ -181,16 +181,16 @@ func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error,
 			return e, true
 		}
 		wait := max(waits[*count], min(e.RetryAfter, a.waitLeft))
-		wait += time.Duration(a.client.opts.Jitter() * float64(wait) / 4)
+		wait += time.Duration(a.client.opts.Jitter() * float64(wait) / 4) // up to a quarter more, so that clients do not return together
 		*count++
 		a.retry(llm.Retry{Wait: wait, Reason: e.Class, From: l.Label, To: l.Label})
-		if !a.stopped && !pause(ctx, wait) {
+		if !a.stopped && !waitFor(ctx, wait) {
 			return canceledError(ctx, a.target), true
 		}
 	}
 }
 
-func b2i(b bool) int {
+func oneIf(b bool) int {
 	if b {
 		return 1
 	}
@@ -217,7 +217,7 @@ func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Er
 		if failed != nil {
 			outcome = string(failed.Class)
 		}
-		c.count(t, outcome, used)
+		c.countRequest(t, outcome, used)
 	}()
 	for e, err := range c.wire.Stream(ctx, t.codec, endpoint(t.provider, l, h), draft) {
 		if err != nil {
@@ -233,7 +233,7 @@ func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Er
 			used = e.Usage
 		case llm.EventText, llm.EventReasoning, llm.EventToolStart, llm.EventToolArgs, llm.EventToolEnd, llm.EventRetry, llm.EventNotice, llm.EventFinish:
 		}
-		if !a.answerBegun && !shows(e) {
+		if !a.answerBegun && !isShown(e) {
 			a.held = append(a.held, e)
 			continue
 		}
@@ -249,8 +249,8 @@ func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Er
 	return nil
 }
 
-// shows reports whether an event is part of the answer proper, after which no retry is possible.
-func shows(e llm.Event) bool {
+// isShown reports whether an event is part of the answer proper, after which no retry is possible.
+func isShown(e llm.Event) bool {
 	switch e.Kind {
 	case llm.EventText, llm.EventReasoning:
 		return e.Text != ""
@@ -292,8 +292,8 @@ func canceledError(ctx context.Context, t *target) *llm.Error {
 	return &llm.Error{Class: llm.ClassCanceled, Provider: t.Name, Model: t.model, Message: "cancelled", Err: context.Cause(ctx)}
 }
 
-// pause waits for d, and returns false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+// waitFor waits for d, and returns false if ctx ended first.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -48,8 +48,8 @@ func (s replay) RoundTrip(r *http.Request) (*http.Response, error) {
 // newID matches the random id of a call to which the provider gave none.
 var newID = regexp.MustCompile(`call_[A-Z2-7]{26}`)
 
-// decode returns the events of a stream, one per line as JSON.
-func decode(ctx context.Context, c *wire.Codec, r io.Reader) string {
+// decodeText returns the events of a stream, one per line as JSON.
+func decodeText(ctx context.Context, c *wire.Codec, r io.Reader) string {
 	var out bytes.Buffer
 	lines := json.NewEncoder(&out)
 	lines.SetEscapeHTML(false)
@@ -63,13 +63,13 @@ func decode(ctx context.Context, c *wire.Codec, r io.Reader) string {
 			_ = lines.Encode(map[string]any{"error": e.Class, "code": e.Code, "message": e.Message, "retryAfter": e.RetryAfter.String()})
 			continue
 		}
-		_ = lines.Encode(short(e))
+		_ = lines.Encode(eventFields(e))
 	}
 	return newID.ReplaceAllString(out.String(), "NEW")
 }
 
-// short returns the members of an event that are set.
-func short(e llm.Event) map[string]any {
+// eventFields returns the members of an event that are set.
+func eventFields(e llm.Event) map[string]any {
 	m := map[string]any{"kind": e.Kind}
 	for name, text := range map[string]string{"id": e.ID, "name": e.Name, "model": e.Model, "text": e.Text, "args": e.Args, "finish": string(e.Finish), "opaque": string(e.Opaque)} {
 		if text != "" {
@@ -85,8 +85,8 @@ func short(e llm.Event) map[string]any {
 	return m
 }
 
-// streams returns the recorded streams by path.
-func streams(t testing.TB) map[string][]byte {
+// readStreams returns the recorded streams by path.
+func readStreams(t testing.TB) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.stream"))
 	if err != nil || len(files) < 40 {
@@ -101,8 +101,8 @@ func streams(t testing.TB) map[string][]byte {
 	return all
 }
 
-// kindOf returns the codec for a recorded stream. The name of its folder is the kind of the API.
-func kindOf(t testing.TB, file string) *wire.Codec {
+// codecOf returns the codec for a recorded stream. The name of its folder is the kind of the API.
+func codecOf(t testing.TB, file string) *wire.Codec {
 	t.Helper()
 	c := codec.For(filepath.Base(filepath.Dir(file)))
 	if c == nil {
@@ -115,11 +115,11 @@ func kindOf(t testing.TB, file string) *wire.Codec {
 // split.
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	for file, data := range streams(t) {
+	for file, data := range readStreams(t) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			c := kindOf(t, file)
-			got := decode(t.Context(), c, bytes.NewReader(data))
+			c := codecOf(t, file)
+			got := decodeText(t.Context(), c, bytes.NewReader(data))
 			golden := strings.TrimSuffix(file, ".stream") + ".events"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -133,12 +133,12 @@ func TestStreams(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("decoded to\n%swant\n%s", got, want)
 			}
-			if one := decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return 1 }}); one != got {
+			if one := decodeText(t.Context(), c, &pieces{bytes.Clone(data), func() int { return 1 }}); one != got {
 				t.Errorf("byte by byte decoded to\n%s", one)
 			}
 			for seed := range uint64(20) {
 				random := rand.New(rand.NewPCG(seed, 1))
-				if other := decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(40) }}); other != got {
+				if other := decodeText(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(40) }}); other != got {
 					t.Fatalf("in the pieces of seed %d decoded to\n%s", seed, other)
 				}
 			}
@@ -148,9 +148,9 @@ func TestStreams(t *testing.T) {
 
 // FuzzStreams checks that any bytes end in a finish or an error, and that the events do not depend on how they are split.
 func FuzzStreams(f *testing.F) {
-	for file, data := range streams(f) {
+	for file, data := range readStreams(f) {
 		for i, kind := range codec.Kinds() {
-			if kind == kindOf(f, file).Kind {
+			if kind == codecOf(f, file).Kind {
 				f.Add(i, data, uint64(i))
 			}
 		}
@@ -159,7 +159,7 @@ func FuzzStreams(f *testing.F) {
 		kinds := codec.Kinds()
 		c := codec.For(kinds[(kind%len(kinds)+len(kinds))%len(kinds)])
 		random := rand.New(rand.NewPCG(seed, 1))
-		whole, split := decode(t.Context(), c, bytes.NewReader(data)), decode(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(20) }})
+		whole, split := decodeText(t.Context(), c, bytes.NewReader(data)), decodeText(t.Context(), c, &pieces{bytes.Clone(data), func() int { return random.IntN(20) }})
 		if whole != split {
 			t.Errorf("whole\n%sin pieces\n%s", whole, split)
 		}

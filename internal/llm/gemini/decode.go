@@ -55,11 +55,11 @@ type decoder struct {
 
 // Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
-	err := d.feed(f)
+	err := d.addFrame(f)
 	return d.answer.Take(out), err
 }
 
-func (d *decoder) feed(f wire.Frame) error {
+func (d *decoder) addFrame(f wire.Frame) error {
 	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}
@@ -79,15 +79,15 @@ func (d *decoder) feed(f wire.Frame) error {
 	}
 	candidate := c.Candidates[0]
 	for _, p := range candidate.Content.Parts {
-		if err := d.part(p); err != nil {
+		if err := d.addPart(p); err != nil {
 			return err
 		}
 	}
 	return d.setFinish(candidate.Finish, candidate.Message)
 }
 
-// part adds one part of an answer: a call, reasoning or text.
-func (d *decoder) part(p part) error {
+// addPart adds one part of an answer: a call, reasoning or text.
+func (d *decoder) addPart(p part) error {
 	var signed any
 	if p.Signature != "" {
 		signed = opaque{p.Signature}

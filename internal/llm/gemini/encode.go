@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		ListPath: "/models?pageSize=1000", ReadList: list,
+		ListPath: "/models?pageSize=1000", ReadList: readModelList,
 	}
 }
 
@@ -50,7 +50,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	}
 	var contents []content
 	for _, m := range d.Messages {
-		parts, err := partsOf(m, d)
+		parts, err := encodeParts(m, d)
 		if err != nil {
 			return "", nil, err
 		}
@@ -81,7 +81,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 			body["toolConfig"] = object{"functionCallingConfig": object{"mode": "NONE"}}
 		}
 	}
-	if config := config(d); len(config) > 0 {
+	if config := generationConfig(d); len(config) > 0 {
 		body["generationConfig"] = config
 	}
 	raw, err := wire.Merge(body, d.Extra)
@@ -91,8 +91,8 @@ func encode(d *wire.Draft) (string, []byte, error) {
 // budgets are the thinking tokens for each effort, for models that take a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
-// config returns the generationConfig of a request: limits, sampling, and how much the model thinks.
-func config(d *wire.Draft) object {
+// generationConfig returns the generationConfig of a request: limits, sampling, and how much the model thinks.
+func generationConfig(d *wire.Draft) object {
 	c := object{}
 	if d.MaxOutput > 0 {
 		c["maxOutputTokens"] = d.MaxOutput
@@ -129,8 +129,8 @@ func config(d *wire.Draft) object {
 	return c
 }
 
-// partsOf encodes the parts of a message.
-func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
+// encodeParts encodes the parts of a message.
+func encodeParts(m llm.Message, d *wire.Draft) (parts []object, err error) {
 	signed := false
 	for _, p := range m.Parts {
 		var o opaque
@@ -161,7 +161,7 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 			r := object{"id": p.Call, "name": p.Name, "response": object{key: p.Text}}
 			var files []object
 			for i := range p.Files {
-				f, err := file(&p.Files[i])
+				f, err := encodeFile(&p.Files[i])
 				if err != nil {
 					return nil, err
 				}
@@ -172,7 +172,7 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 			}
 			parts = append(parts, object{"functionResponse": r})
 		case llm.PartFile:
-			f, err := file(p.File)
+			f, err := encodeFile(p.File)
 			if err != nil {
 				return nil, err
 			}
@@ -182,7 +182,7 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 	return parts, nil
 }
 
-func file(f *llm.File) (object, error) {
+func encodeFile(f *llm.File) (object, error) {
 	switch wire.FileKind(f) {
 	case wire.FileImage, wire.FilePDF:
 		return object{"inlineData": object{"mimeType": f.MIME, "data": f.Data}}, nil
@@ -192,8 +192,8 @@ func file(f *llm.File) (object, error) {
 	return nil, wire.UnsupportedFileError(f)
 }
 
-// list reads the answer to a request for the list of models.
-func list(body []byte) ([]wire.ListedModel, error) {
+// readModelList reads the answer to a request for the list of models.
+func readModelList(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {
 			Name    string   `json:"name"`

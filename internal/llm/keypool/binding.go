@@ -95,7 +95,7 @@ func (b *bindings) find(provider, session string) *binding {
 
 func (b *bindings) unlink(x *binding) { x.prev.next, x.next.prev = x.next, x.prev }
 
-func (b *bindings) push(x *binding) {
+func (b *bindings) pushFront(x *binding) {
 	x.prev, x.next = &b.ends, b.ends.next
 	x.prev.next, x.next.prev = x, x
 }
@@ -103,7 +103,7 @@ func (b *bindings) push(x *binding) {
 // add adds a binding. If there are too many, it removes the oldest one and returns it.
 func (b *bindings) add(x *binding) (removed *binding) {
 	b.all[x.id] = x
-	b.push(x)
+	b.pushFront(x)
 	if len(b.all) > maxBindings {
 		removed = b.ends.prev
 		b.unlink(removed)
@@ -126,7 +126,7 @@ func (p *Pool) bind(x *binding, session string, k *key, now int64) {
 		}
 	} else if b.ends.next != x {
 		b.unlink(x)
-		b.push(x)
+		b.pushFront(x)
 	}
 	changed := x.key != k && x.label != k.Label || x.stored == 0 || now-x.stored > storeInterval
 	if x.key, x.label, x.used = k, k.Label, now; changed {

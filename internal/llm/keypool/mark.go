@@ -34,13 +34,16 @@ func (p *Pool) MarkKeySuccess(l Lease) {
 func (p *Pool) MarkKeyValid(l Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.key.unprobe(&l)
+	l.key.endProbe(&l)
 	if l.key.invalid {
 		l.key.clear()
 		p.providers[l.Provider].markLimited()
 		p.markDirty(l.key)
 	}
 }
+
+// invalidAfter is how many models a provider may forbid to a key before the whole key counts as invalid.
+const invalidAfter = 3
 
 // MarkKeyError reports that the request of l failed with e, and returns what to do next. If the provider refused the key,
 // its secret is read again, for which ctx may end the wait. If it was replaced, l holds the new one, and the result is
@@ -64,11 +67,11 @@ func (p *Pool) MarkKeyError(ctx context.Context, l *Lease, e *llm.Error) Next {
 	k.errors += errorCount(e.Class)
 	pr.limited = true
 	p.markDirty(k)
-	defer k.unprobe(l)
+	defer k.endProbe(l)
 	why := reasonOf(e)
 	switch e.Class {
 	case llm.ClassOverloaded:
-		return p.overloaded(pr, *l, e, now)
+		return p.markOverloaded(pr, *l, e, now)
 	case llm.ClassRateLimit:
 		k.restFor(l, e).cool(*l, p.tick, now, e.RetryAfter, p.jitter(), why)
 	case llm.ClassQuota:
@@ -81,7 +84,7 @@ func (p *Pool) MarkKeyError(ctx context.Context, l *Lease, e *llm.Error) Next {
 		m := k.model(l.Model)
 		m.state, m.since, m.startTick, m.why = Blocked, now, p.tick, why
 		m.lengthen(now + int64(blockDuration))
-		if e.Class == llm.ClassPermission && k.blockedModels(now) >= 3 {
+		if e.Class == llm.ClassPermission && k.blockedModels(now) >= invalidAfter {
 			k.invalid, k.recheckAt, k.why = true, p.nextRecheck(), why
 		}
 	case llm.ClassTransient, llm.ClassRegion, llm.ClassCaller, llm.ClassContext, llm.ClassNoTools, llm.ClassCanceled,
@@ -133,11 +136,11 @@ func reasonOf(e *llm.Error) string {
 func (p *Pool) release(l Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.key.unprobe(&l)
+	l.key.endProbe(&l)
 }
 
-// unprobe lets another request probe the key, if l was probing it.
-func (k *key) unprobe(l *Lease) {
+// endProbe lets another request probe the key, if l was probing it.
+func (k *key) endProbe(l *Lease) {
 	if k.rest.probeTick == l.tick {
 		k.rest.probeTick = 0
 	}

@@ -37,8 +37,8 @@ func (pr *provider) noKeyError(r *Request, now int64) *llm.Error {
 			blocked = k.Label + ": " + m.why
 			continue
 		}
-		at := max(k.rest.returns(), m.returns())
-		if k.rest.probing(now) || m.probing(now) {
+		at := max(k.rest.endsAt(), m.endsAt())
+		if k.rest.isProbing(now) || m.isProbing(now) {
 			at = max(at, now+int64(probePoll))
 		}
 		if at > now && (earliest == 0 || at < earliest) {

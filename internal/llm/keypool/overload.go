@@ -19,8 +19,8 @@ type overload struct {
 // overloadWindow is the time within which two keys must fail for the provider to count as overloaded.
 const overloadWindow = int64(10 * time.Second)
 
-// overloaded decides whether the key rests or the provider is overloaded. p.mu must be held.
-func (p *Pool) overloaded(pr *provider, l Lease, e *llm.Error, now int64) Next {
+// markOverloaded decides whether the key rests or the provider is overloaded. p.mu must be held.
+func (p *Pool) markOverloaded(pr *provider, l Lease, e *llm.Error, now int64) Next {
 	o := pr.overload[l.Model]
 	if o == nil {
 		o = &overload{}

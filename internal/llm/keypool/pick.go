@@ -31,7 +31,7 @@ func (pr *provider) pick(r *Request, now int64) *key {
 		t := &pr.slots[i]
 		if !t.free {
 			k := pr.keys[i]
-			if t.weight == 0 || !k.available(now) {
+			if t.weight == 0 || !k.isAvailable(now) {
 				t.counter = 0 // so that it does not catch up later
 				continue
 			}
@@ -39,7 +39,7 @@ func (pr *provider) pick(r *Request, now int64) *key {
 				continue
 			}
 		}
-		if r.n > 0 && r.has(pr.keys[i]) {
+		if r.n > 0 && r.hasTried(pr.keys[i]) {
 			continue
 		}
 		t.counter += t.weight
@@ -69,15 +69,15 @@ func (pr *provider) pickFree() *key {
 	return pr.keys[best]
 }
 
-// available reports whether the key can be used for some model now.
-func (k *key) available(now int64) bool {
-	return !k.Disabled && !k.invalid && (k.rest.until == 0 || k.rest.over(now))
+// isAvailable reports whether the key can be used for some model now.
+func (k *key) isAvailable(now int64) bool {
+	return !k.Disabled && !k.invalid && (k.rest.until == 0 || k.rest.isOver(now))
 }
 
 // serves reports whether the key is allowed for model and does not rest for it.
 func (k *key) serves(model string, now int64) bool {
 	if len(k.models) > 0 {
-		if m := k.models[model]; m != nil && !m.over(now) {
+		if m := k.models[model]; m != nil && !m.isOver(now) {
 			return false
 		}
 	}
@@ -97,19 +97,19 @@ func (k *key) allows(model string) bool {
 	return false
 }
 
-// usable reports whether r can use k now.
-func (pr *provider) usable(k *key, r *Request, now int64) bool {
-	return k.available(now) && !r.has(k) && k.serves(r.Model, now)
+// isUsable reports whether r can use k now.
+func (pr *provider) isUsable(k *key, r *Request, now int64) bool {
+	return k.isAvailable(now) && !r.hasTried(k) && k.serves(r.Model, now)
 }
 
 // lastResort returns a resting key for which the wait that the provider requested is over; nil if there is none.
 func (pr *provider) lastResort(r *Request, now int64) *key {
 	for _, k := range pr.keys {
-		if k.Weight == 0 || k.Disabled || k.invalid || r.has(k) || !k.allows(r.Model) {
+		if k.Weight == 0 || k.Disabled || k.invalid || r.hasTried(k) || !k.allows(r.Model) {
 			continue
 		}
 		m := k.models[r.Model]
-		if at := max(k.rest.returns(), m.returns()); at <= now && !k.rest.probing(now) && !m.probing(now) {
+		if at := max(k.rest.endsAt(), m.endsAt()); at <= now && !k.rest.isProbing(now) && !m.isProbing(now) {
 			return k
 		}
 	}

@@ -135,7 +135,7 @@ func (p *Pool) Apply(list []Provider) {
 			keys = []Key{{Weight: 1}} // without a key, requests are limited all the same
 		}
 		for _, c := range keys {
-			k := old.key(c.Label)
+			k := old.findKey(c.Label)
 			switch {
 			case k == nil:
 				k = &key{provider: want.Name}
@@ -145,13 +145,13 @@ func (p *Pool) Apply(list []Provider) {
 			}
 			k.Key, k.resolved, k.recheckAt = c, false, 0
 			pr.keys = append(pr.keys, k)
-			pr.slots = append(pr.slots, slot{weight: c.Weight, counter: old.counter(k)})
+			pr.slots = append(pr.slots, slot{weight: c.Weight, counter: old.counterOf(k)})
 		}
 		p.providers[want.Name] = pr
 	}
 	for name, old := range before {
 		for _, k := range old.keys {
-			if now := p.providers[name]; now == nil || now.key(k.Label) != k {
+			if now := p.providers[name]; now == nil || now.findKey(k.Label) != k {
 				k.gone = true
 				delete(p.saved, keyID{name, k.Label})
 				p.markDirty(k)
@@ -160,8 +160,8 @@ func (p *Pool) Apply(list []Provider) {
 	}
 }
 
-// key returns the key with this label, or nil.
-func (pr *provider) key(label string) *key {
+// findKey returns the key with this label, or nil.
+func (pr *provider) findKey(label string) *key {
 	for _, k := range pr.keys {
 		if k.Label == label {
 			return k
@@ -170,8 +170,8 @@ func (pr *provider) key(label string) *key {
 	return nil
 }
 
-// counter returns the round-robin counter of k, 0 if k is not a key of pr.
-func (pr *provider) counter(k *key) int {
+// counterOf returns the round-robin counter of k, 0 if k is not a key of pr.
+func (pr *provider) counterOf(k *key) int {
 	for i := range pr.keys {
 		if pr.keys[i] == k {
 			return pr.slots[i].counter

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// weighted draws up to maxKeys keys with weights.
-func weighted(t *rapid.T, maxKeys int) []Key {
+// drawKeys draws up to maxKeys keys with weights.
+func drawKeys(t *rapid.T, maxKeys int) []Key {
 	var keys []Key
 	for i, w := range rapid.SliceOfN(rapid.IntRange(1, 20), 2, maxKeys).Draw(t, "weights") {
 		keys = append(keys, Key{Label: string(rune('A' + i)), Weight: w})
@@ -17,7 +17,7 @@ func weighted(t *rapid.T, maxKeys int) []Key {
 	return keys
 }
 
-func poolOf(keys ...Key) (*Pool, *provider) {
+func newPool(keys ...Key) (*Pool, *provider) {
 	p := New(Options{})
 	p.Apply([]Provider{{"p", keys}})
 	pr := p.providers["p"]
@@ -36,8 +36,8 @@ func (pr *provider) counters() (sum int, all []int) {
 func TestTurnsAreSmooth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		keys := weighted(t, 12)
-		_, pr := poolOf(keys...)
+		keys := drawKeys(t, 12)
+		_, pr := newPool(keys...)
 		total := 0
 		for _, k := range keys {
 			total += k.Weight
@@ -69,8 +69,8 @@ func TestTurnsAreSmooth(t *testing.T) {
 	})
 }
 
-// sequence returns the labels of the next n picks.
-func sequence(pr *provider, n int) string {
+// pickLabels returns the labels of the next n picks.
+func pickLabels(pr *provider, n int) string {
 	var b strings.Builder
 	for range n {
 		b.WriteString(pr.pick(&Request{}, 0).Label)
@@ -80,8 +80,8 @@ func sequence(pr *provider, n int) string {
 
 func TestHeavyKeyDoesNotBurst(t *testing.T) {
 	t.Parallel()
-	_, pr := poolOf(Key{Label: "A", Weight: 5}, Key{Label: "B", Weight: 1}, Key{Label: "C", Weight: 1})
-	if got := sequence(pr, 14); got != "AABACAAAABACAA" {
+	_, pr := newPool(Key{Label: "A", Weight: 5}, Key{Label: "B", Weight: 1}, Key{Label: "C", Weight: 1})
+	if got := pickLabels(pr, 14); got != "AABACAAAABACAA" {
 		t.Error(got)
 	}
 }
@@ -90,8 +90,8 @@ func TestHeavyKeyDoesNotBurst(t *testing.T) {
 func TestUnavailableKeysWait(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		keys := weighted(t, 8)
-		_, pr := poolOf(keys...)
+		keys := drawKeys(t, 8)
+		_, pr := newPool(keys...)
 		for range rapid.IntRange(0, 30).Draw(t, "before") {
 			pr.pick(&Request{}, 0)
 		}
@@ -99,8 +99,8 @@ func TestUnavailableKeysWait(t *testing.T) {
 		out.Disabled, pr.limited = true, true
 		pr.expire(0)
 		for range rapid.IntRange(1, 50).Draw(t, "while") {
-			if pr.pick(&Request{}, 0) == out || pr.counter(out) != 0 {
-				t.Fatalf("key %s, counter %d", out.Label, pr.counter(out))
+			if pr.pick(&Request{}, 0) == out || pr.counterOf(out) != 0 {
+				t.Fatalf("key %s, counter %d", out.Label, pr.counterOf(out))
 			}
 		}
 		out.Disabled = false
@@ -125,9 +125,9 @@ func TestUnavailableKeysWait(t *testing.T) {
 func TestPickFreeEqualsPick(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		keys := weighted(t, 16)
-		_, a := poolOf(keys...)
-		_, b := poolOf(keys...)
+		keys := drawKeys(t, 16)
+		_, a := newPool(keys...)
+		_, b := newPool(keys...)
 		for n := range 100 {
 			b.allFree = false
 			r := Request{}
@@ -147,11 +147,11 @@ func TestPickFreeEqualsPick(t *testing.T) {
 func TestSameHistorySameSequence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		keys := weighted(t, 12)
-		_, a := poolOf(keys...)
-		p, b := poolOf(keys...)
+		keys := drawKeys(t, 12)
+		_, a := newPool(keys...)
+		p, b := newPool(keys...)
 		n := rapid.IntRange(1, 100).Draw(t, "n")
-		if x, y := sequence(a, n), sequence(b, n); x != y {
+		if x, y := pickLabels(a, n), pickLabels(b, n); x != y {
 			t.Fatalf("%s and %s", x, y)
 		}
 		_, before := b.counters()
@@ -171,7 +171,7 @@ func TestSameHistorySameSequence(t *testing.T) {
 // The number of bindings is limited; the one that was unused longest is removed first.
 func TestBindingsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, pr := poolOf(Key{Label: "A", Weight: 1})
+	p, pr := newPool(Key{Label: "A", Weight: 1})
 	bind := func(n, now int64) {
 		session := strconv.FormatInt(n, 10)
 		p.bind(p.bindings.find("p", session), session, pr.keys[0], now)

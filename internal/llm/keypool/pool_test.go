@@ -38,18 +38,18 @@ func newFixture(t testing.TB, o keypool.Options, keys ...keypool.Key) *fixture {
 	return b
 }
 
-func keys(labels string) (out []keypool.Key) {
+func newKeys(labels string) (out []keypool.Key) {
 	for _, l := range labels {
 		out = append(out, keypool.Key{Label: string(l), Secret: "secret-" + string(l), Weight: 1})
 	}
 	return out
 }
 
-// wait moves the clock of the pool forward.
-func (b *fixture) wait(d time.Duration) { b.now = b.now.Add(d) }
+// advance moves the clock of the pool forward.
+func (b *fixture) advance(d time.Duration) { b.now = b.now.Add(d) }
 
-// lease returns a key for a new request.
-func (b *fixture) lease(session string) keypool.Lease {
+// mustLease returns a key for a new request.
+func (b *fixture) mustLease(session string) keypool.Lease {
 	b.t.Helper()
 	l, err := b.ResolveAPIKeyForRequest(b.t.Context(), &keypool.Request{Provider: "p", Model: "m", Session: session})
 	if err != nil {
@@ -69,8 +69,8 @@ func (b *fixture) leaseError() *llm.Error {
 	return e
 }
 
-// fail reports a failure of this class.
-func (b *fixture) fail(l keypool.Lease, class llm.Class) keypool.Next {
+// markError reports a failure of this class.
+func (b *fixture) markError(l keypool.Lease, class llm.Class) keypool.Next {
 	return b.MarkKeyError(b.t.Context(), &l, &llm.Error{Class: class})
 }
 
@@ -97,47 +97,47 @@ func (b *fixture) restLength(label string) time.Duration {
 
 func TestConversationsKeepTheirKey(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("ABC")...)
-	first := b.lease("s")
+	b := newFixture(t, keypool.Options{}, newKeys("ABC")...)
+	first := b.mustLease("s")
 	for range 1000 {
-		if l := b.lease("s"); l.Label != first.Label || !l.Bound {
+		if l := b.mustLease("s"); l.Label != first.Label || !l.Bound {
 			t.Fatalf("moved from %v to %v", first, l)
 		}
-		b.lease("") // requests without a conversation use the keys in turn
+		b.mustLease("") // requests without a conversation use the keys in turn
 	}
-	if b.fail(b.lease("s"), llm.ClassRateLimit) != keypool.OtherKey {
+	if b.markError(b.mustLease("s"), llm.ClassRateLimit) != keypool.OtherKey {
 		t.Fatal("a limit does not lead to another key")
 	}
-	second := b.lease("s")
+	second := b.mustLease("s")
 	if second.Label == first.Label {
 		t.Fatal("it stays at a key that rests")
 	}
 	for range 1000 {
-		b.wait(time.Minute) // the first key can be used again soon
-		if l := b.lease("s"); l.Label != second.Label {
+		b.advance(time.Minute) // the first key can be used again soon
+		if l := b.mustLease("s"); l.Label != second.Label {
 			t.Fatalf("moved again, to %v", l)
 		}
 	}
-	b.wait(time.Hour + time.Second)
-	if b.lease("s").Bound {
+	b.advance(time.Hour + time.Second)
+	if b.mustLease("s").Bound {
 		t.Error("a conversation that was silent for an hour is still bound")
 	}
 }
 
 func TestKeyWithWeightZero(t *testing.T) {
 	t.Parallel()
-	ks := keys("AB")
+	ks := newKeys("AB")
 	b := newFixture(t, keypool.Options{}, ks...)
-	b.lease("other")
-	bound := b.lease("s")
+	b.mustLease("other")
+	bound := b.mustLease("s")
 	ks[slices.IndexFunc(ks, func(k keypool.Key) bool { return k.Label == bound.Label })].Weight = 0
 	b.Apply([]keypool.Provider{{Name: "p", Keys: ks}})
 	for range 100 {
-		if b.lease("").Label == bound.Label {
+		if b.mustLease("").Label == bound.Label {
 			t.Fatal("a key of weight 0 begins something")
 		}
 	}
-	if l := b.lease("s"); l.Label != bound.Label {
+	if l := b.mustLease("s"); l.Label != bound.Label {
 		t.Error("a conversation lost its key because new ones do not get it")
 	}
 	ks[0].Weight, ks[1].Weight = 0, 0
@@ -149,7 +149,7 @@ func TestKeyWithWeightZero(t *testing.T) {
 
 func TestRequestTriesEachKeyOnce(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("ABCDEFGH")...)
+	b := newFixture(t, keypool.Options{}, newKeys("ABCDEFGH")...)
 	r := &keypool.Request{Provider: "p", Model: "m", Session: "s"}
 	seen := map[string]bool{}
 	for {
@@ -169,9 +169,9 @@ func TestRequestTriesEachKeyOnce(t *testing.T) {
 
 func TestRestsDouble(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
 	for i, want := range []time.Duration{60, 120, 240, 480, 900, 900} {
-		b.fail(b.lease(""), llm.ClassRateLimit)
+		b.markError(b.mustLease(""), llm.ClassRateLimit)
 		if got := b.restLength("A"); got != want*time.Second {
 			t.Errorf("limit %d: %v, want %v", i+1, got, want*time.Second)
 		}
@@ -181,20 +181,20 @@ func TestRestsDouble(t *testing.T) {
 		if e := b.leaseError(); e.Class != llm.ClassAllCooling || e.RetryAfter != want*time.Second {
 			t.Errorf("limit %d: %+v", i+1, e)
 		}
-		b.wait(want * time.Second)
+		b.advance(want * time.Second)
 	}
-	b.MarkKeySuccess(b.lease(""))
-	b.fail(b.lease(""), llm.ClassRateLimit)
+	b.MarkKeySuccess(b.mustLease(""))
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
 	if got := b.restLength("A"); got != time.Minute {
 		t.Errorf("after a success: %v", got)
 	}
-	b.wait(time.Minute)
-	b.fail(b.lease(""), llm.ClassRateLimit) // level 2
-	b.wait(2*time.Minute + 15*time.Minute)
+	b.advance(time.Minute)
+	b.markError(b.mustLease(""), llm.ClassRateLimit) // level 2
+	b.advance(2*time.Minute + 15*time.Minute)
 	if s := b.status("A"); s.State != keypool.Active || s.Level != 1 {
 		t.Errorf("after quiet minutes: %+v", s)
 	}
-	b.fail(b.lease(""), llm.ClassRateLimit)
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
 	if got := b.restLength("A"); got != 2*time.Minute {
 		t.Errorf("a quarter of an hour takes back one step: %v", got)
 	}
@@ -202,8 +202,8 @@ func TestRestsDouble(t *testing.T) {
 
 func TestJitter(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{Jitter: func() float64 { return 0.5 }}, keys("A")...)
-	b.fail(b.lease(""), llm.ClassRateLimit)
+	b := newFixture(t, keypool.Options{Jitter: func() float64 { return 0.5 }}, newKeys("A")...)
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
 	if got := b.restLength("A"); got != 63*time.Second {
 		t.Errorf("half the jitter: %v", got)
 	}
@@ -212,14 +212,14 @@ func TestJitter(t *testing.T) {
 // Requests that fail together cause one rest, whatever their number.
 func TestBurstCausesOneRest(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
 	var leases []keypool.Lease
 	for range 20 {
-		leases = append(leases, b.lease(""))
+		leases = append(leases, b.mustLease(""))
 	}
 	for _, l := range leases[:19] {
-		b.fail(l, llm.ClassRateLimit)
-		b.wait(time.Second)
+		b.markError(l, llm.ClassRateLimit)
+		b.advance(time.Second)
 	}
 	if s := b.status("A"); s.Level != 1 || b.restLength("A") != 41*time.Second {
 		t.Errorf("level %d, %v", s.Level, b.restLength("A"))
@@ -228,8 +228,8 @@ func TestBurstCausesOneRest(t *testing.T) {
 	if s := b.status("A"); s.State != keypool.Cooling {
 		t.Errorf("a late success ends the rest: %+v", s)
 	}
-	b.wait(time.Minute)
-	b.fail(b.lease(""), llm.ClassRateLimit)
+	b.advance(time.Minute)
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
 	if s := b.status("A"); s.Level != 2 {
 		t.Errorf("the level did not outlive the rest: %+v", s)
 	}
@@ -248,8 +248,8 @@ func TestRetryAfter(t *testing.T) {
 		"past":    {-time.Second, time.Minute, keypool.Cooling},
 		"absurd":  {8 * 24 * time.Hour, time.Minute, keypool.Cooling},
 	} {
-		b := newFixture(t, keypool.Options{}, keys("A")...)
-		l := b.lease("")
+		b := newFixture(t, keypool.Options{}, newKeys("A")...)
+		l := b.mustLease("")
 		b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: tc.hint})
 		if s := b.status("A"); b.restLength("A") != tc.want || s.State != tc.state {
 			t.Errorf("%s: %v, %s", name, b.restLength("A"), s.State)
@@ -260,8 +260,8 @@ func TestRetryAfter(t *testing.T) {
 // The end of a rest never moves back. If no other key is left, the wait that the provider asks for counts.
 func TestProviderWaits(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
-	one, two, three := b.lease(""), b.lease(""), b.lease("")
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
+	one, two, three := b.mustLease(""), b.mustLease(""), b.mustLease("")
 	b.MarkKeyError(t.Context(), &one, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 5 * time.Minute})
 	b.MarkKeyError(t.Context(), &two, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 2 * time.Minute})
 	if got := b.restLength("A"); got != 5*time.Minute {
@@ -272,14 +272,14 @@ func TestProviderWaits(t *testing.T) {
 		t.Errorf("a longer one does not count: %v", got)
 	}
 
-	b = newFixture(t, keypool.Options{}, keys("A")...)
-	l := b.lease("")
+	b = newFixture(t, keypool.Options{}, newKeys("A")...)
+	l := b.mustLease("")
 	b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 3 * time.Second})
 	if e := b.leaseError(); e.RetryAfter != 3*time.Second {
 		t.Errorf("the wait is %v", e.RetryAfter)
 	}
-	b.wait(3 * time.Second)
-	b.MarkKeySuccess(b.lease(""))
+	b.advance(3 * time.Second)
+	b.MarkKeySuccess(b.mustLease(""))
 	if s := b.status("A"); s.State != keypool.Active || s.Level != 0 {
 		t.Errorf("after it: %+v", s)
 	}
@@ -288,23 +288,23 @@ func TestProviderWaits(t *testing.T) {
 // After a rest one request probes the key, and the others use other keys until it is answered.
 func TestProbeAfterRest(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("AB")...)
-	b.fail(b.lease(""), llm.ClassRateLimit)
+	b := newFixture(t, keypool.Options{}, newKeys("AB")...)
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
 	rested := "A"
-	b.wait(time.Minute)
+	b.advance(time.Minute)
 	var probe keypool.Lease
 	for probe.Label != rested {
-		probe = b.lease("")
+		probe = b.mustLease("")
 	}
 	for range 50 {
-		if b.lease("").Label == rested {
+		if b.mustLease("").Label == rested {
 			t.Fatal("a second request tries the key")
 		}
 	}
 	b.MarkKeySuccess(probe)
 	var again keypool.Lease
 	for range 2 {
-		if l := b.lease(""); l.Label == rested {
+		if l := b.mustLease(""); l.Label == rested {
 			again = l
 		}
 	}
@@ -312,14 +312,14 @@ func TestProbeAfterRest(t *testing.T) {
 		t.Fatal("the key is not used after it has answered")
 	}
 	// A probe without an outcome ends too.
-	b.fail(again, llm.ClassRateLimit)
-	b.wait(time.Minute)
-	for probe = b.lease(""); probe.Label != rested; probe = b.lease("") {
+	b.markError(again, llm.ClassRateLimit)
+	b.advance(time.Minute)
+	for probe = b.mustLease(""); probe.Label != rested; probe = b.mustLease("") {
 		continue
 	}
-	b.wait(10 * time.Second)
+	b.advance(10 * time.Second)
 	for range 2 {
-		if b.lease("").Label == rested {
+		if b.mustLease("").Label == rested {
 			return
 		}
 	}
@@ -328,8 +328,8 @@ func TestProbeAfterRest(t *testing.T) {
 
 func TestLimitOfOneModel(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
-	l := b.lease("")
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
+	l := b.mustLease("")
 	b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, Scoped: true, Message: "limit of m"})
 	if e := b.leaseError(); e.Class != llm.ClassAllCooling || e.RetryAfter != time.Minute {
 		t.Errorf("the model: %+v", e)
@@ -341,8 +341,8 @@ func TestLimitOfOneModel(t *testing.T) {
 	if s.State != keypool.Active || len(s.Models) != 1 || s.Models[0].Model != "m" || s.Models[0].Why != "limit of m" {
 		t.Errorf("%+v", s)
 	}
-	b.wait(time.Minute)
-	b.MarkKeySuccess(b.lease(""))
+	b.advance(time.Minute)
+	b.MarkKeySuccess(b.mustLease(""))
 	if s := b.status("A"); len(s.Models) != 0 {
 		t.Errorf("after a success: %+v", s)
 	}
@@ -350,21 +350,21 @@ func TestLimitOfOneModel(t *testing.T) {
 
 func TestQuota(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
 	for i, want := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
-		if next := b.fail(b.lease(""), llm.ClassQuota); next != keypool.OtherKey {
+		if next := b.markError(b.mustLease(""), llm.ClassQuota); next != keypool.OtherKey {
 			t.Fatal(next)
 		}
 		if s := b.status("A"); s.State != keypool.Exhausted || b.restLength("A") != want {
 			t.Errorf("time %d: %s for %v", i+1, s.State, b.restLength("A"))
 		}
-		b.wait(want)
+		b.advance(want)
 	}
-	b.fail(b.lease(""), llm.ClassQuota)
+	b.markError(b.mustLease(""), llm.ClassQuota)
 	if n := b.Reset("p", "A"); n != 1 {
 		t.Fatalf("%d keys were reset", n)
 	}
-	b.MarkKeySuccess(b.lease(""))
+	b.MarkKeySuccess(b.mustLease(""))
 }
 
 func TestCredential(t *testing.T) {
@@ -372,8 +372,8 @@ func TestCredential(t *testing.T) {
 	secret := "old"
 	reads := 0
 	o := keypool.Options{Secret: func(context.Context, string) (string, error) { reads++; return secret, nil }}
-	b := newFixture(t, o, keys("A")...)
-	l := b.lease("")
+	b := newFixture(t, o, newKeys("A")...)
+	l := b.mustLease("")
 	secret = "rotated"
 	if next := b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassCredential}); next != keypool.SameKey || l.Reveal() != "rotated" {
 		t.Fatalf("a secret that was rotated: %s with %q", next, l.Reveal())
@@ -385,7 +385,7 @@ func TestCredential(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	reads = 0
-	b.wait(1000 * time.Hour)
+	b.advance(1000 * time.Hour)
 	for range 10 {
 		if e := b.leaseError(); e.Class != llm.ClassCredential || !strings.Contains(e.Message, "bad key") || !strings.Contains(e.Hint, "collie keys set p LABEL") {
 			t.Fatalf("%+v", e)
@@ -394,13 +394,13 @@ func TestCredential(t *testing.T) {
 	if reads != 1 {
 		t.Errorf("the secret was read %d times within a minute", reads)
 	}
-	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("A")}}) // the same settings were applied again
+	b.Apply([]keypool.Provider{{Name: "p", Keys: newKeys("A")}}) // the same settings were applied again
 	if e := b.leaseError(); e.Class != llm.ClassCredential {
 		t.Errorf("the same secret, read again: %+v", e)
 	}
 	secret = "third"
-	b.wait(time.Minute)
-	if l := b.lease(""); l.Reveal() != "third" {
+	b.advance(time.Minute)
+	if l := b.mustLease(""); l.Reveal() != "third" {
 		t.Error("another secret is not tried")
 	}
 }
@@ -412,9 +412,9 @@ func TestUnreadableSecret(t *testing.T) {
 			return "", errors.New("OPENAI_API_KEY is not set")
 		}
 		return ref, nil
-	}}, keys("AB")...)
+	}}, newKeys("AB")...)
 	for range 4 {
-		if l := b.lease(""); l.Label != "B" || l.Reveal() != "secret-B" {
+		if l := b.mustLease(""); l.Label != "B" || l.Reveal() != "secret-B" {
 			t.Fatalf("%v", l)
 		}
 	}
@@ -425,24 +425,24 @@ func TestUnreadableSecret(t *testing.T) {
 
 func TestPermission(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, newKeys("A")...)
 	for i, model := range []string{"m", "n", "o"} {
 		l, err := b.ResolveAPIKeyForRequest(t.Context(), &keypool.Request{Provider: "p", Model: model})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.fail(l, llm.ClassPermission)
+		b.markError(l, llm.ClassPermission)
 		if s := b.status("A"); (s.State == keypool.Invalid) != (i == 2) {
 			t.Errorf("after %d models: %s", i+1, s.State)
 		}
 	}
-	b = newFixture(t, keypool.Options{}, keys("A")...)
-	b.fail(b.lease(""), llm.ClassModelAccess)
+	b = newFixture(t, keypool.Options{}, newKeys("A")...)
+	b.markError(b.mustLease(""), llm.ClassModelAccess)
 	if e := b.leaseError(); e.Class != llm.ClassModelAccess {
 		t.Errorf("%+v", e)
 	}
-	b.wait(10 * time.Minute)
-	b.lease("")
+	b.advance(10 * time.Minute)
+	b.mustLease("")
 }
 
 // For each class of failure: the state of the key, and what to do next.
@@ -460,8 +460,8 @@ func TestClasses(t *testing.T) {
 		llm.ClassNoTools: {keypool.Stop, keypool.Active}, llm.ClassCanceled: {keypool.Stop, keypool.Active},
 		llm.ClassUnknown: {keypool.Stop, keypool.Active},
 	} {
-		b := newFixture(t, keypool.Options{}, keys("A")...)
-		next := b.fail(b.lease(""), class)
+		b := newFixture(t, keypool.Options{}, newKeys("A")...)
+		next := b.markError(b.mustLease(""), class)
 		if s := b.status("A"); next != want.next || s.State != want.state {
 			t.Errorf("%s: %s, %s; want %s, %s", class, next, s.State, want.next, want.state)
 		}
@@ -470,17 +470,17 @@ func TestClasses(t *testing.T) {
 
 func TestOverloadedProvider(t *testing.T) {
 	t.Parallel()
-	b := newFixture(t, keypool.Options{}, keys("ABC")...)
-	first, second, third := b.lease(""), b.lease(""), b.lease("")
-	if next := b.fail(first, llm.ClassOverloaded); next != keypool.OtherKey || b.status("A").State != keypool.Cooling {
+	b := newFixture(t, keypool.Options{}, newKeys("ABC")...)
+	first, second, third := b.mustLease(""), b.mustLease(""), b.mustLease("")
+	if next := b.markError(first, llm.ClassOverloaded); next != keypool.OtherKey || b.status("A").State != keypool.Cooling {
 		t.Fatalf("one key: %s", next)
 	}
-	b.wait(9 * time.Second)
-	if next := b.fail(second, llm.ClassOverloaded); next != keypool.Overload {
+	b.advance(9 * time.Second)
+	if next := b.markError(second, llm.ClassOverloaded); next != keypool.Overload {
 		t.Fatalf("two keys: %s", next)
 	}
-	b.wait(9 * time.Second)
-	if next := b.fail(third, llm.ClassOverloaded); next != keypool.Overload {
+	b.advance(9 * time.Second)
+	if next := b.markError(third, llm.ClassOverloaded); next != keypool.Overload {
 		t.Fatalf("three keys: %s", next)
 	}
 	for _, s := range b.List() {
@@ -491,25 +491,25 @@ func TestOverloadedProvider(t *testing.T) {
 	if b.Overloaded("p", "m") != 10*time.Second || b.Overloaded("p", "n") != 0 {
 		t.Errorf("overloaded for %v", b.Overloaded("p", "m"))
 	}
-	b.MarkKeySuccess(b.lease(""))
+	b.MarkKeySuccess(b.mustLease(""))
 	if b.Overloaded("p", "m") != 0 {
 		t.Error("still overloaded after an answer")
 	}
 	// Two keys that fail further apart do not make the provider count as overloaded.
-	b.fail(b.lease(""), llm.ClassOverloaded)
-	b.wait(10 * time.Second)
-	if next := b.fail(b.lease(""), llm.ClassOverloaded); next != keypool.OtherKey {
+	b.markError(b.mustLease(""), llm.ClassOverloaded)
+	b.advance(10 * time.Second)
+	if next := b.markError(b.mustLease(""), llm.ClassOverloaded); next != keypool.OtherKey {
 		t.Errorf("10 s later: %s", next)
 	}
 }
 
 func TestModelPatterns(t *testing.T) {
 	t.Parallel()
-	ks := keys("AB")
+	ks := newKeys("AB")
 	ks[0].Models = []string{"gpt-*", "o1"}
 	b := newFixture(t, keypool.Options{}, ks...)
 	for range 10 {
-		if b.lease("").Label != "B" {
+		if b.mustLease("").Label != "B" {
 			t.Fatal("a key is used for a model that it is not for")
 		}
 	}
@@ -525,11 +525,11 @@ func TestProviderWithoutKeys(t *testing.T) {
 	b := newFixture(t, keypool.Options{Secret: func(context.Context, string) (string, error) {
 		return "", errors.New("nothing to read")
 	}})
-	l := b.lease("s")
+	l := b.mustLease("s")
 	if l.Reveal() != "" || l.Label != "" {
 		t.Errorf("%v", l)
 	}
-	b.fail(l, llm.ClassRateLimit)
+	b.markError(l, llm.ClassRateLimit)
 	if e := b.leaseError(); e.Class != llm.ClassAllCooling {
 		t.Errorf("%+v", e)
 	}
@@ -540,7 +540,7 @@ func TestProviderWithoutKeys(t *testing.T) {
 
 func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
-	ks := keys("ABC")
+	ks := newKeys("ABC")
 	ks[0].Weight, ks[1].Weight = 5, 2
 	b := newFixture(t, keypool.Options{}, ks...)
 	const each = 10_000
@@ -576,8 +576,8 @@ func TestConcurrentRequests(t *testing.T) {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, keypool.Options{}, keypool.Key{Label: "A", Secret: "canary-geheim", Weight: 1})
-	l := b.lease("s")
-	b.fail(l, llm.ClassCredential)
+	l := b.mustLease("s")
+	b.markError(l, llm.ClassCredential)
 	text := fmt.Sprintf("%v %+v %#v %s %q %+v %v", l, l, l, l, l, b.List(), b.leaseError())
 	if strings.Contains(text, "geheim") {
 		t.Error(text)
@@ -585,11 +585,11 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 }
 
 func TestPickDoesNotAllocate(t *testing.T) {
-	b := newFixture(t, keypool.Options{}, keys("ABCDEFGHIJKLMNOP")...)
+	b := newFixture(t, keypool.Options{}, newKeys("ABCDEFGHIJKLMNOP")...)
 	for name, session := range map[string]string{"a turn": "", "a conversation": "0198f3a0-7b6e-7c11-9f4e-2f4bd1f0c0aa"} {
-		b.lease(session)
+		b.mustLease(session)
 		for range 32 {
-			b.lease("")
+			b.mustLease("")
 		}
 		ctx := t.Context()
 		if n := testing.AllocsPerRun(1000, func() {

@@ -23,7 +23,7 @@ type Request struct {
 	n     int
 }
 
-func (r *Request) has(k *key) bool { return slices.Contains(r.tried[:r.n], k) }
+func (r *Request) hasTried(k *key) bool { return slices.Contains(r.tried[:r.n], k) }
 
 // Tried returns how many keys have been tried for the request.
 func (r *Request) Tried() int { return r.n }
@@ -103,9 +103,9 @@ func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) 
 		if r.Session != "" {
 			if b = p.bindings.find(pr.name, r.Session); b != nil && now-b.used <= int64(bindingTTL) {
 				if b.key == nil || b.key.gone {
-					b.key = pr.key(b.label)
+					b.key = pr.findKey(b.label)
 				}
-				if k := b.key; k != nil && pr.usable(k, r, now) {
+				if k := b.key; k != nil && pr.isUsable(k, r, now) {
 					p.bind(b, r.Session, k, now)
 					p.handOut(pr, r, k, now)
 					return k, true, nil
@@ -130,8 +130,8 @@ func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) 
 func (p *Pool) handOut(pr *provider, r *Request, k *key, now int64) {
 	p.tick++
 	if pr.limited {
-		k.rest.probe(p.tick, now)
-		k.models[r.Model].probe(p.tick, now)
+		k.rest.startProbe(p.tick, now)
+		k.models[r.Model].startProbe(p.tick, now)
 	}
 	if r.n < MaxKeys {
 		r.tried[r.n] = k
@@ -146,7 +146,7 @@ func (p *Pool) LeaseOf(ctx context.Context, provider, label string) (Lease, erro
 	pr := p.providers[provider]
 	var k *key
 	if pr != nil {
-		if k = pr.key(label); label == "" {
+		if k = pr.findKey(label); label == "" {
 			k = pr.keys[0]
 		}
 	}

@@ -38,7 +38,7 @@ type rest struct {
 	state     State
 	level     int
 	since     int64
-	until     int64 // never moves back
+	until     int64 // moves back only when the clock was set back; see expire
 	hint      int64 // when the provider said to retry; 0 if it did not
 	startTick uint64
 	why       string
@@ -47,16 +47,16 @@ type rest struct {
 	probedAt  int64
 }
 
-// over reports whether the rest has ended and no request probes the key.
-func (r *rest) over(now int64) bool { return now >= r.until && !r.probing(now) }
+// isOver reports whether the rest has ended and no request probes the key.
+func (r *rest) isOver(now int64) bool { return now >= r.until && !r.isProbing(now) }
 
-// probing reports whether a request probes the key now.
-func (r *rest) probing(now int64) bool {
+// isProbing reports whether a request probes the key now.
+func (r *rest) isProbing(now int64) bool {
 	return r != nil && r.probeTick != 0 && now-r.probedAt < int64(probeTimeout)
 }
 
-// returns returns the time from which a retry can succeed.
-func (r *rest) returns() int64 {
+// endsAt returns the time from which a retry can succeed.
+func (r *rest) endsAt() int64 {
 	switch {
 	case r == nil:
 		return 0
@@ -66,8 +66,8 @@ func (r *rest) returns() int64 {
 	return r.until
 }
 
-// probe notes that the lease with this tick probes the key.
-func (r *rest) probe(tick uint64, now int64) {
+// startProbe notes that the lease with this tick probes the key.
+func (r *rest) startProbe(tick uint64, now int64) {
 	if r != nil && r.until != 0 {
 		r.probeTick, r.probedAt = tick, now
 	}
@@ -124,7 +124,7 @@ func (r *rest) cool(l Lease, tick uint64, now int64, hint time.Duration, jitter 
 	}
 	r.level = min(r.levelAt(now)+1, maxLevel)
 	length := min(firstRest<<(r.level-1), longestRest)
-	length = min(length+time.Duration(jitter*float64(length)/10), longestRest)
+	length = min(length+time.Duration(jitter*float64(length)/10), longestRest) // up to a tenth more, so that keys do not all return at once
 	r.state, r.since, r.startTick, r.why, r.hint, r.probeTick = Cooling, now, tick, why, hinted, 0
 	if hint > quotaHint {
 		r.state = Exhausted

@@ -59,13 +59,13 @@ func (m *memory) Save(_ context.Context, s keypool.Saved) error {
 	return nil
 }
 
-func (m *memory) breaks(broken bool) {
+func (m *memory) setBroken(broken bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.broken = broken
 }
 
-func (m *memory) count() int {
+func (m *memory) countSaves() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.saves
@@ -80,47 +80,47 @@ func TestMemoryStore(t *testing.T) {
 func TestRestartWhileAKeyRests(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	one := newFixture(t, keypool.Options{Store: m}, keys("ABC")...)
-	bound := one.lease("s")
+	one := newFixture(t, keypool.Options{Store: m}, newKeys("ABC")...)
+	bound := one.mustLease("s")
 	var other string
 	for _, l := range "ABC" {
 		if string(l) != bound.Label {
 			other = string(l)
 		}
 	}
-	for l := one.lease(""); ; l = one.lease("") {
+	for l := one.mustLease(""); ; l = one.mustLease("") {
 		if l.Label == other {
-			one.fail(l, llm.ClassRateLimit)
-			one.wait(time.Minute)
+			one.markError(l, llm.ClassRateLimit)
+			one.advance(time.Minute)
 		}
 		if one.status(other).Level == 2 {
 			break
 		}
 	}
-	one.wait(-time.Minute) // its two minutes begin now
+	one.advance(-time.Minute) // its two minutes begin now
 	if err := one.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	two := newFixture(t, keypool.Options{Store: m}, keys("ABC")...)
+	two := newFixture(t, keypool.Options{Store: m}, newKeys("ABC")...)
 	two.now = one.now.Add(30 * time.Second)
 	before, after := one.status(other), two.status(other)
 	if after.State != keypool.Cooling || after.Level != 2 || !after.Until.Equal(before.Until) || after.Errors != 2 {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
-	if l := two.lease("s"); l.Label != bound.Label || !l.Bound {
+	if l := two.mustLease("s"); l.Label != bound.Label || !l.Bound {
 		t.Errorf("the conversation moved from %v to %v", bound, l)
 	}
 	for range 20 {
-		if two.lease("").Label == other {
+		if two.mustLease("").Label == other {
 			t.Fatal("a key is used while it rests")
 		}
 	}
 	// The level outlives the rest and the process.
 	two.now = after.Until
-	for l := two.lease(""); ; l = two.lease("") {
+	for l := two.mustLease(""); ; l = two.mustLease("") {
 		if l.Label == other {
-			two.fail(l, llm.ClassRateLimit)
+			two.markError(l, llm.ClassRateLimit)
 			break
 		}
 	}
@@ -134,33 +134,33 @@ func TestRefusedKeyAfterRestart(t *testing.T) {
 	m := newMemory()
 	secret := "old"
 	o := keypool.Options{Store: m, Secret: func(context.Context, string) (string, error) { return secret, nil }}
-	one := newFixture(t, o, keys("A")...)
-	one.fail(one.lease(""), llm.ClassCredential)
+	one := newFixture(t, o, newKeys("A")...)
+	one.markError(one.mustLease(""), llm.ClassCredential)
 	if err := one.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if e := newFixture(t, o, keys("A")...).leaseError(); e.Class != llm.ClassCredential {
+	if e := newFixture(t, o, newKeys("A")...).leaseError(); e.Class != llm.ClassCredential {
 		t.Errorf("the same secret: %+v", e)
 	}
 	secret = "new"
-	newFixture(t, o, keys("A")...).lease("")
+	newFixture(t, o, newKeys("A")...).mustLease("")
 }
 
 // A clock that is set back makes no rest longer than a quarter of an hour.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	one := newFixture(t, keypool.Options{Store: m}, keys("A")...)
-	one.fail(one.lease(""), llm.ClassRateLimit)
+	one := newFixture(t, keypool.Options{Store: m}, newKeys("A")...)
+	one.markError(one.mustLease(""), llm.ClassRateLimit)
 	if err := one.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	two := newFixture(t, keypool.Options{Store: m}, keys("A")...)
-	two.wait(-1000 * time.Hour)
+	two := newFixture(t, keypool.Options{Store: m}, newKeys("A")...)
+	two.advance(-1000 * time.Hour)
 	if e := two.leaseError(); e.RetryAfter != time.Minute {
 		t.Errorf("it rests for %v", e.RetryAfter)
 	}
-	one.wait(-5 * time.Hour)
+	one.advance(-5 * time.Hour)
 	if e := one.leaseError(); e.RetryAfter > 15*time.Minute {
 		t.Errorf("it rests for %v", e.RetryAfter)
 	}
@@ -169,14 +169,14 @@ func TestClockSetBack(t *testing.T) {
 func TestKeyThatIsTakenOut(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	b := newFixture(t, keypool.Options{Store: m}, keys("AB")...)
-	b.fail(b.lease(""), llm.ClassRateLimit)
-	late := b.lease("")
+	b := newFixture(t, keypool.Options{Store: m}, newKeys("AB")...)
+	b.markError(b.mustLease(""), llm.ClassRateLimit)
+	late := b.mustLease("")
 	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("C")}})
-	b.fail(late, llm.ClassCredential)
+	b.Apply([]keypool.Provider{{Name: "p", Keys: newKeys("C")}})
+	b.markError(late, llm.ClassCredential)
 	b.MarkKeySuccess(late)
 	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestKeyThatIsTakenOut(t *testing.T) {
 			t.Errorf("%v is still kept", place)
 		}
 	}
-	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("A")}})
+	b.Apply([]keypool.Provider{{Name: "p", Keys: newKeys("A")}})
 	if s := b.status("A"); s.State != keypool.Active {
 		t.Errorf("a new key of an old name: %+v", s)
 	}
@@ -196,41 +196,41 @@ func TestChangesAreGathered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		b := newFixture(t, keypool.Options{Store: m, Now: time.Now}, keys("AB")...)
+		b := newFixture(t, keypool.Options{Store: m, Now: time.Now}, newKeys("AB")...)
 		for range 100 {
-			b.MarkKeySuccess(b.lease("s"))
+			b.MarkKeySuccess(b.mustLease("s"))
 		}
-		if m.count() != 0 {
+		if m.countSaves() != 0 {
 			t.Error("saved at once")
 		}
 		await.Sleep(time.Second)
 		synctest.Wait()
-		if m.count() != 1 || len(m.bindings) != 1 {
-			t.Errorf("%d saves of %d conversations", m.count(), len(m.bindings))
+		if m.countSaves() != 1 || len(m.bindings) != 1 {
+			t.Errorf("%d saves of %d conversations", m.countSaves(), len(m.bindings))
 		}
 		await.Sleep(time.Hour)
 		synctest.Wait()
-		if m.count() != 1 {
-			t.Errorf("saved %d times, though nothing changed", m.count())
+		if m.countSaves() != 1 {
+			t.Errorf("saved %d times, though nothing changed", m.countSaves())
 		}
-		m.breaks(true)
-		b.MarkKeySuccess(b.lease("s"))
+		m.setBroken(true)
+		b.MarkKeySuccess(b.mustLease("s"))
 		await.Sleep(time.Second)
 		synctest.Wait()
-		m.breaks(false)
+		m.setBroken(false)
 		await.Sleep(10 * time.Second)
 		synctest.Wait()
-		if m.count() != 3 {
-			t.Errorf("%d saves after a failure", m.count())
+		if m.countSaves() != 3 {
+			t.Errorf("%d saves after a failure", m.countSaves())
 		}
 		for place, k := range m.keys {
 			if want := b.status(place[1]).Successes; k.Successes != want {
 				t.Errorf("%v: %d successes are kept of %d", place, k.Successes, want)
 			}
 		}
-		b.MarkKeySuccess(b.lease("s"))
-		if err := b.Close(t.Context()); err != nil || m.count() != 4 {
-			t.Errorf("closed after %d saves: %v", m.count(), err)
+		b.MarkKeySuccess(b.mustLease("s"))
+		if err := b.Close(t.Context()); err != nil || m.countSaves() != 4 {
+			t.Errorf("closed after %d saves: %v", m.countSaves(), err)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func bestMatch(name string) (best Model, ok bool) {
 	for _, m := range table {
 		rest, fits := strings.CutPrefix(name, normalize(m.ID))
 		if fits && (rest == "" || strings.ContainsAny(rest[:1], "-:@")) && len(m.ID) > len(best.ID) {
-			if best, ok = m, true; !onlyDate(rest) {
+			if best, ok = m, true; !isOnlyDate(rest) {
 				best.Price = nil
 			}
 		}
@@ -97,8 +97,8 @@ func normalize(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), ".", "-")
 }
 
-// onlyDate reports whether rest, the part of a name after the ID, is empty, a date, or a word for the latest version.
-func onlyDate(rest string) bool {
+// isOnlyDate reports whether rest, the part of a name after the ID, is empty, a date, or a word for the latest version.
+func isOnlyDate(rest string) bool {
 	if rest == "" {
 		return true
 	}

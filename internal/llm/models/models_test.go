@@ -16,18 +16,18 @@ func TestFind(t *testing.T) {
 		priced    bool
 		known     bool
 	}{
-		{anthropic, "claude-sonnet-4-5-20250929", 200_000, true, true},
-		{anthropic, "claude-sonnet-4-20250514", 200_000, false, true},
-		{"https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", 200_000, false, true},
-		{openai, "gpt-5", 400_000, true, true},
-		{openai, "gpt-5-2025-08-07", 400_000, true, true},
-		{openai, "gpt-5-mini", 400_000, true, true},
-		{openai, "gpt-5.9", 400_000, false, true}, // another model, without a known price
-		{openai, "gpt-4o-audio-preview", 128_000, false, true},
-		{"https://generativelanguage.googleapis.com", "models/gemini-2.5-pro", 1_048_576, true, true},
-		{"http://127.0.0.1:11434", "qwen3:8b", 40_960, false, true},
-		{openai, "gpt-50", models.UnknownContext, false, false},
-		{"", "whatever", models.UnknownContext, false, false},
+		{url: anthropic, name: "claude-sonnet-4-5-20250929", context: 200_000, priced: true, known: true},
+		{url: anthropic, name: "claude-sonnet-4-20250514", context: 200_000, known: true},
+		{url: "https://openrouter.ai/api/v1", name: "anthropic/claude-sonnet-4.5", context: 200_000, known: true},
+		{url: openai, name: "gpt-5", context: 400_000, priced: true, known: true},
+		{url: openai, name: "gpt-5-2025-08-07", context: 400_000, priced: true, known: true},
+		{url: openai, name: "gpt-5-mini", context: 400_000, priced: true, known: true},
+		{url: openai, name: "gpt-5.9", context: 400_000, known: true}, // another model, without a known price
+		{url: openai, name: "gpt-4o-audio-preview", context: 128_000, known: true},
+		{url: "https://generativelanguage.googleapis.com", name: "models/gemini-2.5-pro", context: 1_048_576, priced: true, known: true},
+		{url: "http://127.0.0.1:11434", name: "qwen3:8b", context: 40_960, known: true},
+		{url: openai, name: "gpt-50", context: models.UnknownContext},
+		{name: "whatever", context: models.UnknownContext},
 	} {
 		m := models.Find(c.url, c.name)
 		if m.Context != c.context || (m.Price != nil) != c.priced || m.Known != c.known {

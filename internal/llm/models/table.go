@@ -18,8 +18,9 @@ const (
 // tableDate is when the rows below were written.
 const tableDate = "2026-01-31"
 
-// maker adds date, host and page to rows of one maker.
-func maker(host, page string, rows ...Model) []Model {
+// modelsOf returns the rows of one maker with the date of the table and, if they have a price, the host of its API and the page that
+// the price is from.
+func modelsOf(host, page string, rows ...Model) []Model {
 	for i := range rows {
 		rows[i].Date = tableDate
 		if rows[i].Price != nil {
@@ -33,8 +34,8 @@ func price(input, cached, output float64) *Price {
 	return &Price{Input: input, Cached: cached, Output: output}
 }
 
-// claude returns a price of Anthropic's, whose cache prices follow from the input price.
-func claude(input, output float64) *Price {
+// claudePrice returns a price of Anthropic's, whose cache prices follow from the input price.
+func claudePrice(input, output float64) *Price {
 	return &Price{Input: input, Cached: input / 10, CacheWrite: input * 1.25, Output: output}
 }
 
@@ -46,18 +47,18 @@ func tieredPrice(p, long *Price) *Price {
 
 // table lists the models most used, at most 60.
 var table = concat(
-	maker(anthropicHost, anthropicPage,
-		Model{ID: "claude-opus-4-6", Context: 200_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(5, 25)},
-		Model{ID: "claude-opus-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(5, 25)},
-		Model{ID: "claude-opus-4-1", Context: 200_000, Output: 32_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(15, 75)},
+	modelsOf(anthropicHost, anthropicPage,
+		Model{ID: "claude-opus-4-6", Context: 200_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claudePrice(5, 25)},
+		Model{ID: "claude-opus-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claudePrice(5, 25)},
+		Model{ID: "claude-opus-4-1", Context: 200_000, Output: 32_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claudePrice(15, 75)},
 		Model{ID: "claude-opus-4", Context: 200_000, Output: 32_000, Tools: true, Images: true, PDF: true, Reasoning: true},
-		Model{ID: "claude-sonnet-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(claude(3, 15), claude(6, 22.5))},
+		Model{ID: "claude-sonnet-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(claudePrice(3, 15), claudePrice(6, 22.5))},
 		Model{ID: "claude-sonnet-4", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true},
-		Model{ID: "claude-haiku-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(1, 5)},
-		Model{ID: "claude-3-5-haiku", Context: 200_000, Output: 8_192, Tools: true, Images: true, PDF: true, Price: claude(0.8, 4)},
+		Model{ID: "claude-haiku-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claudePrice(1, 5)},
+		Model{ID: "claude-3-5-haiku", Context: 200_000, Output: 8_192, Tools: true, Images: true, PDF: true, Price: claudePrice(0.8, 4)},
 		Model{ID: "claude-3-haiku", Context: 200_000, Output: 4_096, Tools: true, Images: true},
 	),
-	maker(openaiHost, openaiPage,
+	modelsOf(openaiHost, openaiPage,
 		Model{ID: "gpt-5.2", Context: 400_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(1.75, 0.175, 14)},
 		Model{ID: "gpt-5.2-pro", Context: 400_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true},
 		Model{ID: "gpt-5.1", Context: 400_000, Output: 128_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(1.25, 0.125, 10)},
@@ -74,7 +75,7 @@ var table = concat(
 		Model{ID: "o4-mini", Context: 200_000, Output: 100_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(1.1, 0.275, 4.4)},
 		Model{ID: "gpt-oss", Context: 131_072, Output: 32_768, Tools: true, Reasoning: true},
 	),
-	maker(geminiHost, geminiPage,
+	modelsOf(geminiHost, geminiPage,
 		Model{ID: "gemini-3-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(price(2, 0.2, 12), price(4, 0.4, 18))},
 		Model{ID: "gemini-3-flash", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(0.5, 0.05, 3)},
 		Model{ID: "gemini-2.5-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(price(1.25, 0.125, 10), price(2.5, 0.25, 15))},
@@ -83,13 +84,13 @@ var table = concat(
 		Model{ID: "gemini-2.0-flash", Context: 1_048_576, Output: 8_192, Tools: true, Images: true, PDF: true, Price: price(0.1, 0.025, 0.4)},
 		Model{ID: "gemma3", Context: 131_072, Output: 8_192, Images: true},
 	),
-	maker(deepseekHost, deepseekPage,
+	modelsOf(deepseekHost, deepseekPage,
 		Model{ID: "deepseek-chat", Context: 131_072, Output: 8_192, Tools: true, Price: price(0.28, 0.028, 0.42)},
 		Model{ID: "deepseek-reasoner", Context: 131_072, Output: 65_536, Tools: true, Reasoning: true, Price: price(0.28, 0.028, 0.42)},
 		Model{ID: "deepseek-r1", Context: 131_072, Output: 32_768, Reasoning: true},
 		Model{ID: "deepseek-v3", Context: 131_072, Output: 8_192, Tools: true},
 	),
-	maker(mistralHost, mistralPage,
+	modelsOf(mistralHost, mistralPage,
 		Model{ID: "mistral-large", Context: 262_144, Tools: true, Images: true, Price: price(0.5, 0, 1.5)},
 		Model{ID: "mistral-medium", Context: 131_072, Tools: true, Images: true, Price: price(0.4, 0, 2)},
 		Model{ID: "mistral-small", Context: 131_072, Tools: true, Images: true, Price: price(0.1, 0, 0.3)},
@@ -97,26 +98,26 @@ var table = concat(
 		Model{ID: "devstral", Context: 131_072, Tools: true},
 		Model{ID: "mistral-nemo", Context: 131_072, Tools: true},
 	),
-	maker(xaiHost, xaiPage,
+	modelsOf(xaiHost, xaiPage,
 		Model{ID: "grok-4", Context: 256_000, Tools: true, Images: true, Reasoning: true, Price: price(3, 0.75, 15)},
 		Model{ID: "grok-4-fast", Context: 2_000_000, Tools: true, Images: true, Reasoning: true, Price: price(0.2, 0.05, 0.5)},
 		Model{ID: "grok-4-1-fast", Context: 2_000_000, Tools: true, Images: true, Reasoning: true, Price: price(0.2, 0.05, 0.5)},
 		Model{ID: "grok-code-fast-1", Context: 256_000, Tools: true, Reasoning: true, Price: price(0.2, 0.02, 1.5)},
 	),
-	maker(moonshotHost, moonshotPage,
+	modelsOf(moonshotHost, moonshotPage,
 		Model{ID: "kimi-k2", Context: 262_144, Tools: true, Price: price(0.6, 0.15, 2.5)},
 		Model{ID: "kimi-k2-thinking", Context: 262_144, Tools: true, Reasoning: true, Price: price(0.6, 0.15, 2.5)},
 		Model{ID: "kimi-k2.5", Context: 262_144, Tools: true, Images: true, Reasoning: true},
 	),
-	maker(zaiHost, zaiPage,
+	modelsOf(zaiHost, zaiPage,
 		Model{ID: "glm-4.7", Context: 200_000, Output: 128_000, Tools: true, Reasoning: true, Price: price(0.6, 0.11, 2.2)},
 		Model{ID: "glm-4.6", Context: 200_000, Output: 128_000, Tools: true, Reasoning: true, Price: price(0.6, 0.11, 2.2)},
 	),
-	maker(minimaxHost, minimaxPage,
+	modelsOf(minimaxHost, minimaxPage,
 		Model{ID: "minimax-m2", Context: 204_800, Tools: true, Reasoning: true, Price: price(0.3, 0.03, 1.2)},
 	),
 	// Models that people run themselves.
-	maker("", "",
+	modelsOf("", "",
 		Model{ID: "qwen3", Context: 40_960, Tools: true, Reasoning: true},
 		Model{ID: "qwen3-coder", Context: 262_144, Tools: true},
 		Model{ID: "qwen2.5", Context: 32_768, Tools: true},

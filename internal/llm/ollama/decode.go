@@ -41,11 +41,11 @@ type decoder struct {
 
 // Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
-	err := d.feed(f)
+	err := d.addFrame(f)
 	return d.answer.Take(out), err
 }
 
-func (d *decoder) feed(f wire.Frame) error {
+func (d *decoder) addFrame(f wire.Frame) error {
 	if e := wire.FrameError(f.Data); e != nil {
 		return e
 	}

@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		ListPath: "/tags", ReadList: list, SetsContext: true, DescribePath: "/show", ReadDescription: readDescription,
+		ListPath: "/tags", ReadList: readModelList, SetsContext: true, DescribePath: "/show", ReadDescription: readDescription,
 	}
 }
 
@@ -47,7 +47,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	}
 	for _, m := range d.Messages {
 		var err error
-		if messages, err = add(messages, m); err != nil {
+		if messages, err = appendMessages(messages, m); err != nil {
 			return "", nil, err
 		}
 	}
@@ -86,8 +86,8 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/chat", raw, err
 }
 
-// add appends m to the list; tool results become a message each.
-func add(to []message, m llm.Message) ([]message, error) {
+// appendMessages appends m to the list; tool results become a message each.
+func appendMessages(to []message, m llm.Message) ([]message, error) {
 	out := message{Role: string(m.Role)}
 	for _, p := range m.Parts {
 		switch p.Kind {
@@ -120,8 +120,8 @@ func add(to []message, m llm.Message) ([]message, error) {
 	return append(to, out), nil
 }
 
-// list reads the answer to a request for the list of models.
-func list(body []byte) ([]wire.ListedModel, error) {
+// readModelList reads the answer to a request for the list of models.
+func readModelList(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {
 			Name string `json:"name"`

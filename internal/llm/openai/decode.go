@@ -50,8 +50,8 @@ type piece struct {
 	} `json:"function"`
 }
 
-// args returns the text of the arguments.
-func (p piece) args() string {
+// argsText returns the text of the arguments.
+func (p piece) argsText() string {
 	var text string
 	if json.Unmarshal(p.Function.Args, &text) == nil {
 		return text
@@ -108,13 +108,14 @@ type decoder struct {
 
 // Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
-	err := d.feed(f)
+	err := d.addFrame(f)
 	return d.answer.Take(out), err
 }
 
-func (d *decoder) feed(f wire.Frame) error {
+func (d *decoder) addFrame(f wire.Frame) error {
 	if string(f.Data) == "[DONE]" {
-		return d.end()
+		d.finishAnswer()
+		return nil
 	}
 	if e := wire.FrameError(f.Data); e != nil {
 		return e
@@ -140,10 +141,10 @@ func (d *decoder) feed(f wire.Frame) error {
 		return nil
 	}
 	choice := c.Choices[0]
-	if err := d.add(choice.Delta); err != nil {
+	if err := d.addDelta(choice.Delta); err != nil {
 		return err
 	}
-	if err := d.add(choice.Message); err != nil {
+	if err := d.addDelta(choice.Message); err != nil {
 		return err
 	}
 	d.setFinish(choice.Finish)
@@ -207,8 +208,8 @@ func plainChoice(choice gjson.Result) (text string, plain bool) {
 	return text, plain
 }
 
-// add adds what a chunk brings to the answer: reasoning, text, a refusal, pieces of calls.
-func (d *decoder) add(in delta) error {
+// addDelta adds what a chunk brings to the answer: reasoning, text, a refusal, pieces of calls.
+func (d *decoder) addDelta(in delta) error {
 	thought := in.ReasoningContent
 	if thought == "" {
 		thought = in.Reasoning
@@ -221,16 +222,16 @@ func (d *decoder) add(in delta) error {
 		d.answer.Text(in.Refusal)
 	}
 	for _, p := range in.ToolCalls {
-		if err := d.piece(p); err != nil {
+		if err := d.addPiece(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// piece adds a fragment to its call. A new id with a name begins a call, whatever the index is; otherwise the index
+// addPiece adds a fragment to its call. A new id with a name begins a call, whatever the index is; otherwise the index
 // decides; without an index the fragment belongs to the last call.
-func (d *decoder) piece(p piece) error {
+func (d *decoder) addPiece(p piece) error {
 	if d.byIndex == nil {
 		d.byIndex = map[int]string{}
 	}
@@ -262,7 +263,7 @@ func (d *decoder) piece(p piece) error {
 		}
 	}
 	d.last = key
-	return d.answer.Args(key, p.args())
+	return d.answer.Args(key, p.argsText())
 }
 
 // endReasoning writes out what belongs to reasoning that is complete.
@@ -297,15 +298,14 @@ func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	if d.finish == "" {
 		return d.answer.Take(out), fmt.Errorf("no finish_reason: %w", io.ErrUnexpectedEOF)
 	}
-	err := d.end()
-	return d.answer.Take(out), err
+	d.finishAnswer()
+	return d.answer.Take(out), nil
 }
 
-func (d *decoder) end() error {
+func (d *decoder) finishAnswer() {
 	d.endReasoning()
 	if d.finish == "" || d.finish == llm.FinishToolCalls && !d.answer.HasCalls() {
 		d.finish = llm.FinishStop
 	}
 	d.answer.Finish(d.finish)
-	return nil
 }

@@ -16,14 +16,14 @@ import (
 func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "openai", DefaultBaseURL: "https://api.openai.com", Version: "/v1", VersionAtRootOnly: true,
-		Authorize: bearer, Encode: encode,
+		Authorize: setBearer, Encode: encode,
 		Decode:   func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		ListPath: "/models", ReadList: list, InfoPages: []wire.InfoPage{{Path: "/api/v0/models", Read: lmStudio}, {Path: "/props", Read: llamaCpp}},
+		ListPath: "/models", ReadList: readModelList, InfoPages: []wire.InfoPage{{Path: "/api/v0/models", Read: readLMStudio}, {Path: "/props", Read: readLlamaCpp}},
 	}
 }
 
-// bearer sets the Authorization header.
-func bearer(h http.Header, key string) {
+// setBearer sets the Authorization header.
+func setBearer(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
@@ -80,12 +80,12 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	}
 	for _, m := range d.Messages {
 		var err error
-		if messages, err = add(messages, m, d); err != nil {
+		if messages, err = appendMessages(messages, m, d); err != nil {
 			return "", nil, err
 		}
 	}
 	if d.Style.CacheMarks {
-		mark(messages)
+		markForCache(messages)
 	}
 	body["messages"] = messages
 	if len(d.Tools) > 0 {
@@ -107,13 +107,13 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	if len(d.Stop) > 0 {
 		body["stop"] = d.Stop
 	}
-	think(body, d)
+	requestReasoning(body, d)
 	raw, err := wire.Merge(body, d.Extra)
 	return "/chat/completions", raw, err
 }
 
-// think sets the fields that ask for reasoning, in the style of the provider.
-func think(body object, d *wire.Draft) {
+// requestReasoning sets the fields that ask for reasoning, in the style of the provider.
+func requestReasoning(body object, d *wire.Draft) {
 	effort := string(d.Effort)
 	if effort == "" {
 		return
@@ -138,11 +138,11 @@ func think(body object, d *wire.Draft) {
 	}
 }
 
-// add appends m to the list; tool results become a message each.
-func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
+// appendMessages appends m to the list; tool results become a message each.
+func appendMessages(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 	switch m.Role {
 	case llm.RoleUser:
-		content, err := parts(m.Parts)
+		content, err := encodeParts(m.Parts)
 		if err != nil {
 			return nil, err
 		}
@@ -179,8 +179,8 @@ func add(to []message, m llm.Message, d *wire.Draft) ([]message, error) {
 	return append(to, out), nil
 }
 
-// parts encodes content, as a plain string if it is a single text.
-func parts(from []llm.Part) (any, error) {
+// encodeParts encodes content, as a plain string if it is a single text.
+func encodeParts(from []llm.Part) (any, error) {
 	if len(from) == 1 && from[0].Kind == llm.PartText {
 		return from[0].Text, nil
 	}
@@ -212,8 +212,8 @@ func dataURL(f *llm.File) string {
 	return "data:" + f.MIME + ";base64," + base64.StdEncoding.EncodeToString(f.Data)
 }
 
-// mark asks providers behind a router to cache the system prompt and the last two user messages.
-func mark(messages []message) {
+// markForCache asks providers behind a router to cache the system prompt and the last two user messages.
+func markForCache(messages []message) {
 	left := 2
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := &messages[i]
@@ -230,8 +230,8 @@ func mark(messages []message) {
 	}
 }
 
-// list reads the answer to a request for the list of models, as OpenAI sends it and as servers with more details do.
-func list(body []byte) ([]wire.ListedModel, error) {
+// readModelList reads the answer to a request for the list of models, as OpenAI sends it and as servers with more details do.
+func readModelList(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID            string `json:"id"`

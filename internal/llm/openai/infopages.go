@@ -9,9 +9,9 @@ import (
 
 // This file reads pages on which local servers say more about their models than in the list of models; see [wire.InfoPage].
 
-// lmStudio reads LM Studio's own list of models (its REST API v0, https://lmstudio.ai/docs/app/api/endpoints/rest). Models
+// readLMStudio reads LM Studio's own list of models (its REST API v0, https://lmstudio.ai/docs/app/api/endpoints/rest). Models
 // that only embed are left out.
-func lmStudio(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {
+func readLMStudio(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {
 	var answer struct {
 		Data []struct {
 			ID        string   `json:"id"`
@@ -52,8 +52,8 @@ func lmStudio(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {
 	return out, true
 }
 
-// llamaCpp reads the properties of llama.cpp's server, which are those of the one model that it runs.
-func llamaCpp(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {
+// readLlamaCpp reads the properties of llama.cpp's server, which are those of the one model that it runs.
+func readLlamaCpp(body []byte, list []wire.ListedModel) ([]wire.ListedModel, bool) {
 	var answer struct {
 		Settings *struct {
 			Context int `json:"n_ctx"` // of one conversation

@@ -59,11 +59,11 @@ type decoder struct {
 
 // Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
-	err := d.feed(f)
+	err := d.addFrame(f)
 	return d.answer.Take(out), err
 }
 
-func (d *decoder) feed(f wire.Frame) error {
+func (d *decoder) addFrame(f wire.Frame) error {
 	var e event
 	if err := json.Unmarshal(f.Data, &e); err != nil {
 		return wire.DecodeError(err)
@@ -87,9 +87,9 @@ func (d *decoder) feed(f wire.Frame) error {
 	case "response.function_call_arguments.done":
 		return d.answer.ArgsIfNone(e.ItemID, e.Args)
 	case "response.output_item.added", "response.output_item.done":
-		return d.item(e)
+		return d.addItem(e)
 	case "response.completed", "response.incomplete":
-		return d.end(e)
+		return d.finish(e)
 	case "response.failed":
 		if err := wire.FrameError(append(append([]byte(`{"error":`), orNull(e.Response.Error)...), '}')); err != nil {
 			return err
@@ -110,8 +110,8 @@ func orNull(raw json.RawMessage) []byte {
 	return raw
 }
 
-// item begins or ends an item. Encrypted reasoning is kept with all its fields, because later requests must send it back.
-func (d *decoder) item(e event) error {
+// addItem begins or ends an item. Encrypted reasoning is kept with all its fields, because later requests must send it back.
+func (d *decoder) addItem(e event) error {
 	var it item
 	if err := json.Unmarshal(e.Item, &it); err != nil {
 		return wire.DecodeError(err)
@@ -144,8 +144,8 @@ func (d *decoder) item(e event) error {
 	return nil
 }
 
-// end takes the usage and the finish reason from the last event, and ends the answer.
-func (d *decoder) end(e event) error {
+// finish takes the usage and the finish reason from the last event, and ends the answer.
+func (d *decoder) finish(e event) error {
 	d.answer.Start(e.Response.Model, e.Response.ID)
 	if u := e.Response.Usage; u != nil {
 		d.answer.Usage(llm.Usage{Input: u.Input, Cached: u.Details.Cached, Output: u.Output, Reasoning: u.Outputs.Reasoning})

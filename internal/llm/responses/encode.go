@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		ListPath: "/models", ReadList: list,
+		ListPath: "/models", ReadList: readModelList,
 	}
 }
 
@@ -37,7 +37,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	items := []any{}
 	for _, m := range d.Messages {
 		var err error
-		if items, err = add(items, m); err != nil {
+		if items, err = appendItems(items, m); err != nil {
 			return "", nil, err
 		}
 	}
@@ -75,11 +75,11 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/responses", raw, err
 }
 
-// add appends the items that m consists of.
-func add(items []any, m llm.Message) ([]any, error) {
+// appendItems appends the items that m consists of.
+func appendItems(items []any, m llm.Message) ([]any, error) {
 	switch m.Role {
 	case llm.RoleUser:
-		content, err := parts(m.Parts)
+		content, err := encodeParts(m.Parts)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func add(items []any, m llm.Message) ([]any, error) {
 					content = append(content, llm.Part{Kind: llm.PartFile, File: &p.Files[i]})
 				}
 				var err error
-				if output, err = parts(content); err != nil {
+				if output, err = encodeParts(content); err != nil {
 					return nil, err
 				}
 			}
@@ -122,8 +122,8 @@ func add(items []any, m llm.Message) ([]any, error) {
 	return items, nil
 }
 
-// parts encodes texts and files. Parts of other kinds are left out.
-func parts(list []llm.Part) ([]object, error) {
+// encodeParts encodes texts and files. Parts of other kinds are left out.
+func encodeParts(list []llm.Part) ([]object, error) {
 	out := []object{}
 	for _, p := range list {
 		if p.Kind == llm.PartText {
@@ -147,8 +147,8 @@ func parts(list []llm.Part) ([]object, error) {
 	return out, nil
 }
 
-// list reads the answer to a request for the list of models.
-func list(body []byte) ([]wire.ListedModel, error) {
+// readModelList reads the answer to a request for the list of models.
+func readModelList(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {
 			ID string `json:"id"`

@@ -20,22 +20,26 @@ const (
 	openAPI                         // the subset of OpenAPI schemas that Gemini accepts
 )
 
-// maxRefDepth is the depth to which references are resolved. Below it, a recursive schema accepts any value.
-const maxRefDepth = 6
+// Limits of a conversion. What is beyond one of them accepts any value, so that a schema that refers to itself ends.
+const (
+	maxRefDepth = 6  // depth of a schema whose reference is resolved
+	maxRefChain = 8  // references that lead to each other
+	maxDepth    = 40 // schemas within each other
+)
 
 // maxCachedSchemas is how many lowered schemas a chain caches.
 const maxCachedSchemas = 2048
 
-// lower converts schema to the dialect of the provider. A conversion may only make a schema more permissive: the tool
+// lowerSchema converts schema to the dialect of the provider. A conversion may only make a schema more permissive: the tool
 // itself still refuses arguments that the original forbids.
-func (c *chain) lower(schema json.RawMessage) json.RawMessage {
+func (c *chain) lowerSchema(schema json.RawMessage) json.RawMessage {
 	c.mu.Lock()
 	low, ok := c.lowered[string(schema)]
 	c.mu.Unlock()
 	if ok {
 		return low
 	}
-	low = c.schemas.lower(schema)
+	low = c.schemas.lowerJSON(schema)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.lowered) >= maxCachedSchemas {
@@ -45,8 +49,8 @@ func (c *chain) lower(schema json.RawMessage) json.RawMessage {
 	return low
 }
 
-// lower does the work of chain.lower, without its cache. A schema that cannot be parsed becomes an object of anything.
-func (d schemaDialect) lower(schema json.RawMessage) json.RawMessage {
+// lowerJSON does the work of chain.lowerSchema, without its cache. A schema that cannot be parsed becomes an object of anything.
+func (d schemaDialect) lowerJSON(schema json.RawMessage) json.RawMessage {
 	var root map[string]any
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
@@ -59,7 +63,7 @@ func (d schemaDialect) lower(schema json.RawMessage) json.RawMessage {
 	}
 	l := &lowering{root: root, dialect: d}
 	if d != fullSchema {
-		root = l.lower(root, 0)
+		root = l.lowerObject(root, 0)
 	}
 	root = objectAtTop(root)
 	if d == openAPI && len(root["properties"].(map[string]any)) == 0 {
@@ -108,10 +112,11 @@ type lowering struct {
 // maxSubschemas limits the result for a schema that refers to itself in many places.
 const maxSubschemas = 4096
 
-// lower returns s without references, and in the openAPI dialect with the keywords of OpenAPI only.
-func (l *lowering) lower(s map[string]any, depth int) map[string]any {
+// lowerObject returns s without references, and in the openAPI dialect with the keywords of OpenAPI only.
+func (l *lowering) lowerObject(s map[string]any, depth int) map[string]any {
 	s = l.resolveRef(s, depth)
 	out := map[string]any{}
+	orNull := false // a branch of s accepts null alone, which OpenAPI says by a keyword
 	for word, v := range s {
 		switch word {
 		case "properties", "patternProperties":
@@ -131,6 +136,10 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 			list, _ := v.([]any)
 			var inner []any
 			for _, one := range list {
+				if isChoice := word == "anyOf" || word == "oneOf"; isChoice && l.dialect == openAPI && l.isNull(one, depth+1) {
+					orNull = true
+					continue
+				}
 				inner = append(inner, l.lowerSubschema(one, depth+1))
 			}
 			out[word] = inner
@@ -139,25 +148,41 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 			out[word] = v
 		}
 	}
+	if orNull {
+		out["nullable"] = true
+	}
 	if l.dialect == openAPI {
 		return toOpenAPI(out)
 	}
 	return out
 }
 
-// lowerSubschema is lower for a value inside a schema. What is not a schema, or exceeds a limit, becomes one that accepts
+// isNull reports whether v is a schema that accepts null and nothing else.
+func (l *lowering) isNull(v any, depth int) bool {
+	s, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	s = l.resolveRef(s, depth)
+	c, isConst := s["const"]
+	enum, _ := s["enum"].([]any)
+	types, _ := s["type"].([]any)
+	return s["type"] == "null" || isConst && c == nil || len(enum) == 1 && enum[0] == nil || len(types) == 1 && types[0] == "null"
+}
+
+// lowerSubschema is lowerObject for a value inside a schema. What is not a schema, or exceeds a limit, becomes one that accepts
 // any value.
 func (l *lowering) lowerSubschema(v any, depth int) any {
 	s, ok := v.(map[string]any)
-	if l.subschemas++; !ok || depth > 40 || l.subschemas > maxSubschemas {
+	if l.subschemas++; !ok || depth > maxDepth || l.subschemas > maxSubschemas {
 		s = map[string]any{}
 	}
-	return l.lower(s, depth)
+	return l.lowerObject(s, depth)
 }
 
 // resolveRef replaces a $ref by its target; the other members of s override those of the target.
 func (l *lowering) resolveRef(s map[string]any, depth int) map[string]any {
-	for range 8 {
+	for range maxRefChain {
 		ref, ok := s["$ref"].(string)
 		if !ok {
 			return s
@@ -239,17 +264,13 @@ func toOpenAPI(s map[string]any) map[string]any {
 		}
 	}
 	if list, ok := s["anyOf"].([]any); ok {
-		kept := slices.DeleteFunc(slices.Clone(list), func(one any) bool { return one.(map[string]any)["nullable"] == true && len(one.(map[string]any)) == 2 })
-		if len(kept) < len(list) {
-			s["nullable"] = true
-		}
 		delete(s, "anyOf")
-		switch len(kept) {
+		switch len(list) {
 		case 0:
 		case 1:
-			mergeInto(s, kept[0].(map[string]any))
+			mergeInto(s, list[0].(map[string]any))
 		default:
-			s["anyOf"] = kept
+			s["anyOf"] = list
 		}
 	}
 	normalizeEnum(s)

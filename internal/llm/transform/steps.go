@@ -12,7 +12,7 @@ import (
 
 // This file has the single changes to a request that a provider or model needs, such as other ids, names and images.
 
-// dropForeign removes parts that models do not see, and opaque data of other providers.
+// dropForeign removes parts that models do not see, messages that have no others, and opaque data of other providers.
 func dropForeign(c *chain, d *wire.Draft) {
 	messages := make([]llm.Message, 0, len(d.Messages))
 	for _, m := range d.Messages {
@@ -84,10 +84,13 @@ func fixCallIDs(_ *chain, d *wire.Draft) {
 	}
 }
 
-// digest returns a short text that differs for different texts.
+// digestLen is the length of a digest.
+const digestLen = 16
+
+// digest returns a short text in hexadecimal digits that differs for different texts.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:digestLen/2])
 }
 
 // systemAsUser puts the system prompt in front of the first user message.
@@ -155,7 +158,7 @@ func moveResultImages(_ *chain, d *wire.Draft) {
 func lowerSchemas(c *chain, d *wire.Draft) {
 	d.Tools = slices.Clone(d.Tools)
 	for i := range d.Tools {
-		d.Tools[i].Schema = c.lower(d.Tools[i].Schema)
+		d.Tools[i].Schema = c.lowerSchema(d.Tools[i].Schema)
 	}
 }
 
@@ -177,7 +180,7 @@ func nameTools(_ *chain, d *wire.Draft) {
 		}
 		n := sanitize(ours)
 		if len(n) > maxName || n != ours && taken[n] > 1 {
-			n = n[:min(len(n), maxName-17)] + "_" + digest(ours)
+			n = n[:min(len(n), maxName-len("_")-digestLen)] + "_" + digest(ours)
 		}
 		theirs[ours] = n
 		if n != ours {

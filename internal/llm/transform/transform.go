@@ -147,11 +147,11 @@ type chain struct {
 	lowered map[string]json.RawMessage // converted schemas, by the original
 }
 
-// compile decides which steps are needed. Their order matters: ids and results are fixed before messages are merged or
-// moved, and names are assigned once all tools are known.
+// compile decides which steps are needed. dropForeign and pairResults come first, so that the steps after them see only the
+// messages that are sent, with each result behind its call.
 func compile(o Options) *chain {
 	ch := &chain{provider: o.Provider, model: o.Model, lowered: map[string]json.RawMessage{}}
-	ch.style, ch.schemas = style(o)
+	ch.style, ch.schemas = styleOf(o)
 	ch.steps = []func(*chain, *wire.Draft){dropForeign, pairResults, fixCallIDs}
 	if ch.style.SystemRole == "user" {
 		ch.steps = append(ch.steps, systemAsUser)
@@ -165,9 +165,9 @@ func compile(o Options) *chain {
 	return ch
 }
 
-// style returns how requests to a model look, and how much of JSON Schema its provider accepts. Compatible servers are told
+// styleOf returns how requests to a model look, and how much of JSON Schema its provider accepts. Compatible servers are told
 // apart by their hosts.
-func style(o Options) (wire.Style, schemaDialect) {
+func styleOf(o Options) (wire.Style, schemaDialect) {
 	s := wire.Style{SystemRole: "system", MaxOutputField: "max_tokens", Sampling: true}
 	u, _ := url.Parse(o.BaseURL)
 	host := ""

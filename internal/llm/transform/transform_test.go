@@ -16,7 +16,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-func draft(t *testing.T, o transform.Options, r *llm.Request) *wire.Draft {
+func newDraft(t *testing.T, o transform.Options, r *llm.Request) *wire.Draft {
 	t.Helper()
 	o.Model = models.Find(o.BaseURL, o.ID)
 	d, err := transform.New(time.Now).Draft(o, r)
@@ -26,19 +26,21 @@ func draft(t *testing.T, o transform.Options, r *llm.Request) *wire.Draft {
 	return d
 }
 
-// body returns the body of the HTTP request for r.
-func body(t *testing.T, o transform.Options, r *llm.Request) string {
+// encodeBody returns the body of the HTTP request for r.
+func encodeBody(t *testing.T, o transform.Options, r *llm.Request) string {
 	t.Helper()
-	_, raw, err := codec.For(o.Kind).Encode(draft(t, o, r))
+	_, raw, err := codec.For(o.Kind).Encode(newDraft(t, o, r))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(raw)
 }
 
-func said(role llm.Role, parts ...llm.Part) llm.Message { return llm.Message{Role: role, Parts: parts} }
+func newMessage(role llm.Role, parts ...llm.Part) llm.Message {
+	return llm.Message{Role: role, Parts: parts}
+}
 
-func text(s string) llm.Part { return llm.Part{Kind: llm.PartText, Text: s} }
+func textPart(s string) llm.Part { return llm.Part{Kind: llm.PartText, Text: s} }
 
 // TestKept checks that a chain is cached for ten minutes and that at most 256 are cached.
 func TestKept(t *testing.T) {
@@ -77,12 +79,12 @@ func TestNames(t *testing.T) {
 	long := strings.Repeat("n", 80)
 	ours := []string{"fine", "a.b", "a b", "a_b", "日本", long + "1", long + "2", "1st"}
 	r := &llm.Request{Messages: []llm.Message{
-		said(llm.RoleUser, text("hi")), said(llm.RoleAssistant, llm.Part{Kind: llm.PartToolCall, Call: "1", Name: "a.b"}, llm.Part{Kind: llm.PartToolCall, Call: "2", Name: "gone.tool"}),
+		newMessage(llm.RoleUser, textPart("hi")), newMessage(llm.RoleAssistant, llm.Part{Kind: llm.PartToolCall, Call: "1", Name: "a.b"}, llm.Part{Kind: llm.PartToolCall, Call: "2", Name: "gone.tool"}),
 	}}
 	for _, n := range ours {
 		r.Tools = append(r.Tools, llm.Tool{Name: n})
 	}
-	d := draft(t, transform.Options{Kind: "openai", ID: "m"}, r)
+	d := newDraft(t, transform.Options{Kind: "openai", ID: "m"}, r)
 	seen := map[string]bool{}
 	for i, tool := range d.Tools {
 		back := tool.Name
@@ -97,7 +99,7 @@ func TestNames(t *testing.T) {
 	if d.Tools[0].Name != "fine" || d.Tools[3].Name != "a_b" || d.Messages[1].Parts[0].Name != d.Tools[1].Name || d.Messages[1].Parts[1].Name != "gone_tool" {
 		t.Errorf("names are %+v, %+v", d.Tools, d.Messages[1])
 	}
-	if again := draft(t, transform.Options{Kind: "openai", ID: "m"}, r); !cmp.Equal(again.Tools, d.Tools) {
+	if again := newDraft(t, transform.Options{Kind: "openai", ID: "m"}, r); !cmp.Equal(again.Tools, d.Tools) {
 		t.Error("other names the second time")
 	}
 }
@@ -107,16 +109,16 @@ func TestNames(t *testing.T) {
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	r := &llm.Request{Messages: []llm.Message{
-		said(llm.RoleUser, text("hi"), llm.Part{Kind: llm.PartNotice, Text: "for people"}),
-		said(llm.RoleAssistant,
+		newMessage(llm.RoleUser, textPart("hi"), llm.Part{Kind: llm.PartNotice, Text: "for people"}),
+		newMessage(llm.RoleAssistant,
 			llm.Part{Kind: llm.PartReasoning, Text: "hm", Provider: "other", Opaque: json.RawMessage(`{"signature":"x"}`)},
 			llm.Part{Kind: llm.PartToolCall, Call: "1", Name: "a", Args: "{}"},
 			llm.Part{Kind: llm.PartToolCall, Call: "bad id!", Name: "b", Args: "{}"}),
-		said(llm.RoleTool, llm.Part{Kind: llm.PartToolResult, Call: "bad id!", Text: "B"}, llm.Part{Kind: llm.PartToolResult, Call: "nobody's", Text: "?"}),
-		said(llm.RoleUser, text("and?")),
+		newMessage(llm.RoleTool, llm.Part{Kind: llm.PartToolResult, Call: "bad id!", Text: "B"}, llm.Part{Kind: llm.PartToolResult, Call: "nobody's", Text: "?"}),
+		newMessage(llm.RoleUser, textPart("and?")),
 	}}
 	before := fmt.Sprintf("%+v", r)
-	d := draft(t, transform.Options{Provider: "p", Kind: "anthropic", ID: "m"}, r)
+	d := newDraft(t, transform.Options{Provider: "p", Kind: "anthropic", ID: "m"}, r)
 	if after := fmt.Sprintf("%+v", r); after != before {
 		t.Error("the request was changed")
 	}
@@ -130,7 +132,7 @@ func TestPairs(t *testing.T) {
 	if d.Messages[1].Parts[0].Opaque != nil {
 		t.Error("what is another provider's went along")
 	}
-	if raw := body(t, transform.Options{Provider: "p", Kind: "anthropic", ID: "m"}, r); strings.Contains(raw, "thinking") {
+	if raw := encodeBody(t, transform.Options{Provider: "p", Kind: "anthropic", ID: "m"}, r); strings.Contains(raw, "thinking") {
 		t.Errorf("unsigned thoughts went along: %s", raw)
 	}
 }
@@ -139,12 +141,12 @@ func TestPairs(t *testing.T) {
 // other APIs get what they accept.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
-	const schema = `{"type":"object","$schema":"x","additionalProperties":false,"required":["at","gone"],"$defs":{"Node":{"type":"object","properties":{"next":{"$ref":"#/$defs/Node"},"n":{"type":"integer","exclusiveMinimum":0}}}},
+	const schema = `{"type":"object","$schema":"x","additionalProperties":false,"required":["at","gone"],"$defs":{"Nothing":{"type":"null"},"Node":{"type":"object","properties":{"next":{"$ref":"#/$defs/Node"},"n":{"type":"integer","exclusiveMinimum":0}}}},
 		"properties":{"at":{"anyOf":[{"type":"string","format":"uri"},{"type":"null"}],"description":"where"},"kind":{"const":"a"},"level":{"enum":[1,2]},"many":{"type":["array","null"]},"node":{"$ref":"#/$defs/Node"},
-		"either":{"oneOf":[{"type":"string"},{"type":"integer"}]},"any":{},"map":{"type":"object","additionalProperties":{"type":"string"}}}}`
+		"either":{"oneOf":[{"type":"string"},{"type":"integer"}]},"orNull":{"anyOf":[{"type":["string","null"]},{"type":"integer"},{"const":null},{"type":["null"]},{"$ref":"#/$defs/Nothing"}]},"any":{},"map":{"type":"object","additionalProperties":{"type":"string"}}}}`
 	tool := func(kind string) string {
-		r := &llm.Request{Messages: []llm.Message{said(llm.RoleUser, text("hi"))}, Tools: []llm.Tool{{Name: "t", Schema: json.RawMessage(schema)}}}
-		return string(draft(t, transform.Options{Kind: kind, ID: "m", BaseURL: "http://127.0.0.1:1/v1"}, r).Tools[0].Schema)
+		r := &llm.Request{Messages: []llm.Message{newMessage(llm.RoleUser, textPart("hi"))}, Tools: []llm.Tool{{Name: "t", Schema: json.RawMessage(schema)}}}
+		return string(newDraft(t, transform.Options{Kind: kind, ID: "m", BaseURL: "http://127.0.0.1:1/v1"}, r).Tools[0].Schema)
 	}
 	gemini := tool("gemini")
 	for _, refused := range []string{"$ref", "$defs", "additionalProperties", "const", "oneOf", "null\"", "exclusiveMinimum", "uri", "gone", "$schema"} {
@@ -163,7 +165,8 @@ func TestSchemas(t *testing.T) {
 	for name, want := range map[string]string{
 		"at": `{"description":"where","nullable":true,"type":"string"}`, "kind": `{"enum":["a"],"type":"string"}`, "level": `{"description":"One of [1 2].","type":"string"}`,
 		"many": `{"items":{"type":"string"},"nullable":true,"type":"array"}`, "either": `{"anyOf":[{"type":"string"},{"type":"integer"}]}`,
-		"any": `{"type":"string"}`, "map": `{"type":"object"}`,
+		"orNull": `{"anyOf":[{"nullable":true,"type":"string"},{"type":"integer"}],"nullable":true}`,
+		"any":    `{"type":"string"}`, "map": `{"type":"object"}`,
 	} {
 		if string(got.Properties[name]) != want {
 			t.Errorf("%s is %s, want %s", name, got.Properties[name], want)
@@ -189,7 +192,7 @@ func TestSchemasThatRefuseToEnd(t *testing.T) {
 	}
 	for _, schema := range []string{`{"type":"object","properties":{` + strings.Join(properties, ",") + `}}`, `{"$ref":"#"}`, `[]`, ``, `true`, `{"type":"string"}`, `{"properties":{"a":true,"b":7}}`, `{"allOf":[true],"anyOf":7,"type":["object"]}`} {
 		for _, kind := range codec.Kinds() {
-			d := draft(t, transform.Options{Kind: kind, ID: "m", BaseURL: "http://127.0.0.1:1/v1"}, &llm.Request{Tools: []llm.Tool{{Name: "t", Schema: json.RawMessage(schema)}}})
+			d := newDraft(t, transform.Options{Kind: kind, ID: "m", BaseURL: "http://127.0.0.1:1/v1"}, &llm.Request{Tools: []llm.Tool{{Name: "t", Schema: json.RawMessage(schema)}}})
 			if got := d.Tools[0].Schema; len(got) > 1<<20 || got != nil && !json.Valid(got) {
 				t.Errorf("%s: %.60s becomes %d bytes", kind, schema, len(got))
 			}
@@ -205,10 +208,10 @@ func TestWords(t *testing.T) {
 	r := &llm.Request{
 		System: "Be kind.", Effort: llm.EffortHigh, Temperature: &warm, MaxOutput: 5000, Stop: []string{"END"},
 		Messages: []llm.Message{
-			said(llm.RoleUser, text("one")),
-			said(llm.RoleAssistant, llm.Part{Kind: llm.PartReasoning, Text: "hm"}, llm.Part{Kind: llm.PartToolCall, Call: "1", Name: "look", Args: `{"a":1`}),
-			said(llm.RoleTool, llm.Part{Kind: llm.PartToolResult, Call: "1", Text: "seen", IsError: true, Files: []llm.File{picture}}),
-			said(llm.RoleUser, text("two")),
+			newMessage(llm.RoleUser, textPart("one")),
+			newMessage(llm.RoleAssistant, llm.Part{Kind: llm.PartReasoning, Text: "hm"}, llm.Part{Kind: llm.PartToolCall, Call: "1", Name: "look", Args: `{"a":1`}),
+			newMessage(llm.RoleTool, llm.Part{Kind: llm.PartToolResult, Call: "1", Text: "seen", IsError: true, Files: []llm.File{picture}}),
+			newMessage(llm.RoleUser, textPart("two")),
 		},
 		Tools: []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
 	}
@@ -217,22 +220,22 @@ func TestWords(t *testing.T) {
 		has   []string
 		lacks []string
 	}{
-		"openai reasoning": {transform.Options{Kind: "openai", ID: "gpt-5"}, []string{`"role":"developer"`, `"reasoning_effort":"high"`, `"max_completion_tokens":5000`, `"arguments":"{\"a\":1}"`, "These are the pictures", `"Error: seen"`}, []string{"temperature", "cache_control", "hm"}},
-		"openai plain":     {transform.Options{Kind: "openai", ID: "gpt-4o"}, []string{`"role":"system"`, `"temperature":1.5`, "data:image/png;base64,"}, []string{"reasoning_effort"}},
-		"deepseek":         {transform.Options{Kind: "openai", ID: "deepseek-reasoner", BaseURL: "https://api.deepseek.com"}, []string{`"reasoning_content":"hm"`, `"max_tokens"`, "that this model cannot see"}, []string{"reasoning_effort"}},
-		"openrouter":       {transform.Options{Kind: "openai", ID: "anthropic/claude-sonnet-4.5", BaseURL: "https://openrouter.ai/api/v1"}, []string{`"reasoning":{"effort":"high"}`, `"cache_control"`}, nil},
-		"gemma":            {transform.Options{Kind: "openai", ID: "gemma3:4b", BaseURL: "http://127.0.0.1:8080/v1"}, []string{`"content":"Be kind.\n\none"`}, []string{`"system"`}},
-		"responses":        {transform.Options{Kind: "responses", ID: "gpt-5"}, []string{`"instructions":"Be kind."`, `"store":false`, `"strict":false`, `reasoning.encrypted_content`, `"input_image"`}, []string{"temperature"}},
-		"claude":           {transform.Options{Kind: "anthropic", ID: "claude-sonnet-4-5"}, []string{`"budget_tokens":24576`, `"max_tokens":29576`, `"cache_control":{"type":"ephemeral"}`, `"is_error":true`, `"input":{"a":1}`}, []string{"temperature"}},
-		"new claude":       {transform.Options{Kind: "anthropic", ID: "claude-opus-4-6"}, []string{`"thinking":{"type":"adaptive"}`, `"output_config":{"effort":"high"}`}, []string{"budget"}},
-		"gemini 2.5":       {transform.Options{Kind: "gemini", ID: "gemini-2.5-flash"}, []string{`"thinkingBudget":24576`, `"systemInstruction"`, `"functionResponse"`}, []string{"thinkingLevel", "skip_thought"}},
-		"gemini 3":         {transform.Options{Kind: "gemini", ID: "gemini-3-pro-preview"}, []string{`"thinkingLevel":"high"`, "skip_thought_signature_validator", `"inlineData"`}, []string{"thinkingBudget", "These are the pictures"}},
-		"ollama":           {transform.Options{Kind: "ollama", ID: "qwen3:8b"}, []string{`"think":true`, `"num_ctx":40960`, `"tool_name":"look"`, `"arguments":{"a":1}`}, nil},
-		"extra":            {transform.Options{Kind: "openai", ID: "m", BaseURL: "http://127.0.0.1:1", Extra: map[string]json.RawMessage{"top_k": json.RawMessage("7"), "stream_options": json.RawMessage("null")}}, []string{`"top_k":7`, `"stream_options":null`}, nil},
+		"openai reasoning": {o: transform.Options{Kind: "openai", ID: "gpt-5"}, has: []string{`"role":"developer"`, `"reasoning_effort":"high"`, `"max_completion_tokens":5000`, `"arguments":"{\"a\":1}"`, "These are the pictures", `"Error: seen"`}, lacks: []string{"temperature", "cache_control", "hm"}},
+		"openai plain":     {o: transform.Options{Kind: "openai", ID: "gpt-4o"}, has: []string{`"role":"system"`, `"temperature":1.5`, "data:image/png;base64,"}, lacks: []string{"reasoning_effort"}},
+		"deepseek":         {o: transform.Options{Kind: "openai", ID: "deepseek-reasoner", BaseURL: "https://api.deepseek.com"}, has: []string{`"reasoning_content":"hm"`, `"max_tokens"`, "that this model cannot see"}, lacks: []string{"reasoning_effort"}},
+		"openrouter":       {o: transform.Options{Kind: "openai", ID: "anthropic/claude-sonnet-4.5", BaseURL: "https://openrouter.ai/api/v1"}, has: []string{`"reasoning":{"effort":"high"}`, `"cache_control"`}},
+		"gemma":            {o: transform.Options{Kind: "openai", ID: "gemma3:4b", BaseURL: "http://127.0.0.1:8080/v1"}, has: []string{`"content":"Be kind.\n\none"`}, lacks: []string{`"system"`}},
+		"responses":        {o: transform.Options{Kind: "responses", ID: "gpt-5"}, has: []string{`"instructions":"Be kind."`, `"store":false`, `"strict":false`, `reasoning.encrypted_content`, `"input_image"`}, lacks: []string{"temperature"}},
+		"claude":           {o: transform.Options{Kind: "anthropic", ID: "claude-sonnet-4-5"}, has: []string{`"budget_tokens":24576`, `"max_tokens":29576`, `"cache_control":{"type":"ephemeral"}`, `"is_error":true`, `"input":{"a":1}`}, lacks: []string{"temperature"}},
+		"new claude":       {o: transform.Options{Kind: "anthropic", ID: "claude-opus-4-6"}, has: []string{`"thinking":{"type":"adaptive"}`, `"output_config":{"effort":"high"}`}, lacks: []string{"budget"}},
+		"gemini 2.5":       {o: transform.Options{Kind: "gemini", ID: "gemini-2.5-flash"}, has: []string{`"thinkingBudget":24576`, `"systemInstruction"`, `"functionResponse"`}, lacks: []string{"thinkingLevel", "skip_thought"}},
+		"gemini 3":         {o: transform.Options{Kind: "gemini", ID: "gemini-3-pro-preview"}, has: []string{`"thinkingLevel":"high"`, "skip_thought_signature_validator", `"inlineData"`}, lacks: []string{"thinkingBudget", "These are the pictures"}},
+		"ollama":           {o: transform.Options{Kind: "ollama", ID: "qwen3:8b"}, has: []string{`"think":true`, `"num_ctx":40960`, `"tool_name":"look"`, `"arguments":{"a":1}`}},
+		"extra":            {o: transform.Options{Kind: "openai", ID: "m", BaseURL: "http://127.0.0.1:1", Extra: map[string]json.RawMessage{"top_k": json.RawMessage("7"), "stream_options": json.RawMessage("null")}}, has: []string{`"top_k":7`, `"stream_options":null`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := body(t, c.o, r)
+			got := encodeBody(t, c.o, r)
 			for _, want := range c.has {
 				if !strings.Contains(got, want) {
 					t.Errorf("%s is not in\n%s", want, got)
@@ -251,13 +254,13 @@ func TestWords(t *testing.T) {
 // that forbids calls.
 func TestNoTools(t *testing.T) {
 	t.Parallel()
-	r := &llm.Request{NoTools: true, Messages: []llm.Message{said(llm.RoleUser, text("hi"))}, Tools: []llm.Tool{{Name: "look"}}}
+	r := &llm.Request{NoTools: true, Messages: []llm.Message{newMessage(llm.RoleUser, textPart("hi"))}, Tools: []llm.Tool{{Name: "look"}}}
 	for kind, want := range map[string]string{"openai": `"tool_choice":"none"`, "responses": `"tool_choice":"none"`, "anthropic": `"tool_choice":{"type":"none"}`, "gemini": `"mode":"NONE"`} {
-		if got := body(t, transform.Options{Kind: kind, ID: "m"}, r); !strings.Contains(got, want) {
+		if got := encodeBody(t, transform.Options{Kind: kind, ID: "m"}, r); !strings.Contains(got, want) {
 			t.Errorf("%s is asked %s", kind, got)
 		}
 	}
-	if got := body(t, transform.Options{Kind: "ollama", ID: "m"}, r); strings.Contains(got, "tools") {
+	if got := encodeBody(t, transform.Options{Kind: "ollama", ID: "m"}, r); strings.Contains(got, "tools") {
 		t.Errorf("ollama is asked %s", got)
 	}
 }

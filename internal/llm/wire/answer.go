@@ -49,7 +49,7 @@ func (a *Answer) Text(text string) {
 	if text == "" {
 		return
 	}
-	a.Out = append(a.Out, llm.Event{Kind: llm.EventText, Index: a.part(llm.EventText), Text: text})
+	a.Out = append(a.Out, llm.Event{Kind: llm.EventText, Index: a.openPart(llm.EventText), Text: text})
 }
 
 // Reasoning is like Text, for reasoning. A non-nil opaque also ends the part.
@@ -61,7 +61,7 @@ func (a *Answer) Reasoning(text string, opaque any) {
 	if text == "" && opaque == nil {
 		return
 	}
-	e.Index = a.part(llm.EventReasoning)
+	e.Index = a.openPart(llm.EventReasoning)
 	if opaque != nil {
 		a.open = ""
 	}
@@ -71,8 +71,8 @@ func (a *Answer) Reasoning(text string, opaque any) {
 // Close ends the last part, so that what comes next begins a new one.
 func (a *Answer) Close() { a.open = "" }
 
-// part returns the index of the open part of this kind, and begins one if there is none.
-func (a *Answer) part(kind llm.EventKind) int {
+// openPart returns the index of the open part of this kind, and begins one if there is none.
+func (a *Answer) openPart(kind llm.EventKind) int {
 	if a.open != kind {
 		a.open = kind
 		a.next++
@@ -94,7 +94,7 @@ func (a *Answer) Call(key, id, name string) {
 
 // Args appends to the arguments of a call.
 func (a *Answer) Args(key, text string) error {
-	c := a.find(key)
+	c := a.findCall(key)
 	if c == nil || c.ended || text == "" {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (a *Answer) Args(key, text string) error {
 // ArgsIfNone sets the arguments of a call that has none yet, for providers that repeat the streamed arguments at the
 // end.
 func (a *Answer) ArgsIfNone(key, text string) error {
-	if c := a.find(key); c == nil || c.args.Len() > 0 {
+	if c := a.findCall(key); c == nil || c.args.Len() > 0 {
 		return nil
 	}
 	return a.Args(key, text)
@@ -117,12 +117,12 @@ func (a *Answer) ArgsIfNone(key, text string) error {
 
 // EndCall ends a call; a second time it does nothing. opaque goes back to the provider with the call.
 func (a *Answer) EndCall(key string, opaque any) {
-	if c := a.find(key); c != nil {
-		a.end(c, opaque)
+	if c := a.findCall(key); c != nil {
+		a.endCall(c, opaque)
 	}
 }
 
-func (a *Answer) end(c *call, opaque any) {
+func (a *Answer) endCall(c *call, opaque any) {
 	if c.ended {
 		return
 	}
@@ -148,9 +148,9 @@ func (a *Answer) CompleteCall(key, id, name, args string, opaque any) error {
 func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
 // HasCall reports whether a call with that key has begun.
-func (a *Answer) HasCall(key string) bool { return a.find(key) != nil }
+func (a *Answer) HasCall(key string) bool { return a.findCall(key) != nil }
 
-func (a *Answer) find(key string) *call {
+func (a *Answer) findCall(key string) *call {
 	for _, c := range slices.Backward(a.calls) {
 		if c.key == key {
 			return c
@@ -171,7 +171,7 @@ func (a *Answer) Usage(u llm.Usage) {
 // whatever the provider says.
 func (a *Answer) Finish(why llm.Finish) {
 	for _, c := range a.calls {
-		a.end(c, nil)
+		a.endCall(c, nil)
 	}
 	if why == llm.FinishStop && a.HasCalls() {
 		why = llm.FinishToolCalls

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,17 +44,17 @@ func parseFailure(body []byte) (f failure, ok bool) {
 			return f, false
 		}
 	case len(e) > 0 && e[0] == '"':
-		f.Message = text(e)
+		f.Message = stringOrRaw(e)
 	default:
-		if text(outer["type"]) != "error" && text(outer["object"]) != "error" && len(outer["message"]) == 0 && len(outer["detail"]) == 0 {
+		if stringOrRaw(outer["type"]) != "error" && stringOrRaw(outer["object"]) != "error" && len(outer["message"]) == 0 && len(outer["detail"]) == 0 {
 			return f, false
 		}
 	}
 	if f.Message == "" {
-		f.Message = text(inner["message"])
+		f.Message = stringOrRaw(inner["message"])
 	}
 	if f.Message == "" {
-		f.Message = text(inner["detail"])
+		f.Message = stringOrRaw(inner["detail"])
 	}
 	for _, field := range []string{"code", "status", "type"} { // the first that is not a number
 		var n int
@@ -61,16 +62,16 @@ func parseFailure(body []byte) (f failure, ok bool) {
 			f.Status = n
 			continue
 		}
-		if word := text(inner[field]); word != "" && f.Code == "" && word != "error" {
+		if word := stringOrRaw(inner[field]); word != "" && f.Code == "" && word != "error" {
 			f.Code = word
 		}
 	}
-	f.details = text(inner["type"]) + " " + string(inner["details"]) + " " + string(inner["metadata"])
+	f.details = stringOrRaw(inner["type"]) + " " + string(inner["details"]) + " " + string(inner["metadata"])
 	return f, f.Message != "" || f.Code != ""
 }
 
-// text returns the value of a JSON string, or any other JSON verbatim.
-func text(raw json.RawMessage) string {
+// stringOrRaw returns the value of a JSON string, or any other JSON verbatim.
+func stringOrRaw(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -90,7 +91,7 @@ func classify(status int, header http.Header, body []byte, model string, now tim
 	if status >= 400 || f.Status == 0 {
 		f.Status = status
 	}
-	e := f.error(model)
+	e := f.asError(model)
 	e.RetryAfter = retryAfter(header, f.Message+" "+f.details, now)
 	return e
 }
@@ -111,17 +112,17 @@ func FrameError(data []byte) *llm.Error {
 	if !ok {
 		return nil
 	}
-	e := f.error("")
+	e := f.asError("")
 	e.RetryAfter = retryAfter(nil, f.Message+" "+f.details, time.Time{})
 	return e
 }
 
-// error converts f. The class is decided by words first, then by the status.
-func (f failure) error(model string) *llm.Error {
+// asError converts f. The class is decided by words first, then by the status.
+func (f failure) asError(model string) *llm.Error {
 	e := &llm.Error{Status: f.Status, Code: f.Code, Message: f.Message}
 	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
 	namesModel := model != "" && strings.Contains(words, strings.ToLower(model))
-	e.Class = f.class(words, namesModel)
+	e.Class = f.classOf(words, namesModel)
 	switch e.Class {
 	case llm.ClassRateLimit, llm.ClassOverloaded:
 		e.Scoped = namesModel
@@ -142,8 +143,8 @@ func (f failure) error(model string) *llm.Error {
 	return e
 }
 
-// classPhrases are phrases that decide about a class whatever the status is; the first match wins. Parts joined by "+"
-// must all be present.
+// classPhrases are phrases that decide about a class before the status does; the first match wins that fitsStatus allows. Parts
+// joined by "+" must all be present.
 var classPhrases = []struct {
 	class llm.Class
 	words []string
@@ -182,17 +183,11 @@ var classPhrases = []struct {
 	}},
 }
 
-// class looks for known phrases first, which may come with any status, then decides by the status.
-func (f failure) class(words string, namesModel bool) llm.Class {
+// classOf looks for known phrases first, then decides by the status.
+func (f failure) classOf(words string, namesModel bool) llm.Class {
 	for _, s := range classPhrases {
 		for _, sign := range s.words {
-			if !containsAll(words, sign) {
-				continue
-			}
-			switch {
-			case s.class == llm.ClassContext && f.Status == http.StatusTooManyRequests:
-			case s.class == llm.ClassRateLimit && f.Status != 0 && f.Status != 400 && f.Status != 403 && f.Status != 429 && f.Status != 200 && f.Status < 500:
-			default:
+			if containsAll(words, sign) && fitsStatus(s.class, f.Status) {
 				return s.class
 			}
 		}
@@ -200,7 +195,7 @@ func (f failure) class(words string, namesModel bool) llm.Class {
 	switch s := f.Status; {
 	case s == http.StatusTooManyRequests:
 		return llm.ClassRateLimit
-	case s == 529:
+	case s == statusOverloaded:
 		return llm.ClassOverloaded
 	case s == http.StatusPaymentRequired:
 		return llm.ClassQuota
@@ -225,6 +220,20 @@ func (f failure) class(words string, namesModel bool) llm.Class {
 	return llm.ClassUnknown
 }
 
+// statusOverloaded is the status of Anthropic for a provider without capacity, which net/http does not know.
+const statusOverloaded = 529
+
+// fitsStatus reports whether a phrase decides about a class although the response has this status, which is 0 if none is known.
+func fitsStatus(c llm.Class, status int) bool {
+	if c == llm.ClassContext { // a request too large for the limit of a minute speaks of the context too
+		return status != http.StatusTooManyRequests
+	}
+	if c == llm.ClassRateLimit { // other refusals may mention limits
+		return status >= 500 || slices.Contains([]int{0, 200, 400, 403, 429}, status)
+	}
+	return true
+}
+
 // containsAll reports whether all parts of sign, separated by "+", occur in words.
 func containsAll(words, sign string) bool {
 	for part := range strings.SplitSeq(sign, "+") {
@@ -238,7 +247,7 @@ func containsAll(words, sign string) bool {
 // messageLimit is how much of a provider's message is kept, in bytes.
 const messageLimit = 2 << 10
 
-func cut(message string) string {
+func truncateMessage(message string) string {
 	if len(message) > messageLimit {
 		message = message[:messageLimit] + "…"
 	}

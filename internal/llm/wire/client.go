@@ -127,7 +127,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 				err = io.ErrUnexpectedEOF
 			}
 		default:
-			return false, resp.cause(err)
+			return false, resp.timeoutOr(err)
 		}
 		for _, e := range events {
 			if e.Kind == llm.EventStart {
@@ -168,7 +168,7 @@ func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedM
 	}
 	list, err := codec.ReadList(body)
 	if err == nil && codec.DescribePath != "" {
-		return list, c.describe(ctx, codec, ep, list)
+		return list, c.describeModels(ctx, codec, ep, list)
 	}
 	if err != nil {
 		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
@@ -183,7 +183,7 @@ const infoPageWait = 2 * time.Second
 // leaves the list as it is.
 func (c *Client) readInfoPages(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) []ListedModel {
 	u, err := codec.address(ep.BaseURL, "")
-	if err != nil || len(codec.InfoPages) == 0 || !local(u) {
+	if err != nil || len(codec.InfoPages) == 0 || !isLocal(u) {
 		return list
 	}
 	u.Path = strings.TrimSuffix(u.Path, codec.Version)
@@ -200,9 +200,9 @@ func (c *Client) readInfoPages(ctx context.Context, codec *Codec, ep Endpoint, l
 	return list
 }
 
-// describe asks for a description of each model in list, several at once. A model that the provider cannot describe
+// describeModels asks for a description of each model in list, several at once. A model that the provider cannot describe
 // stays as it is.
-func (c *Client) describe(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) error {
+func (c *Client) describeModels(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) error {
 	var all sync.WaitGroup
 	room := make(chan struct{}, 4)
 	for i := range list {
@@ -228,7 +228,7 @@ func (c *Client) fetch(ctx context.Context, codec *Codec, ep Endpoint, method, p
 	defer resp.close()
 	body, err := io.ReadAll(io.LimitReader(resp, listLimit))
 	if err != nil {
-		return nil, resp.cause(err)
+		return nil, resp.timeoutOr(err)
 	}
 	return body, nil
 }
@@ -265,14 +265,14 @@ func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, pa
 		req.Header.Set(name, value)
 	}
 	wait := c.header
-	if local(u) {
+	if isLocal(u) {
 		wait = c.localHeader
 	}
 	r.watch = time.AfterFunc(wait, func() { r.cancel(errHeaders) })
 	r.Response, err = c.http.Do(req) //nolint:bodyclose // close does
 	if err != nil {
 		defer r.close()
-		return nil, r.cause(err)
+		return nil, r.timeoutOr(err)
 	}
 	r.watch.Stop()
 	r.watch = time.AfterFunc(r.idle, func() { r.cancel(errIdle) })
@@ -319,7 +319,7 @@ func (r *response) checkStream(codec *Codec, ep Endpoint) error {
 	body, _ := io.ReadAll(io.LimitReader(r, errorLimit))
 	body = []byte(ep.redact(string(body)))
 	if f, ok := parseFailure(body); ok {
-		return f.error("")
+		return f.asError("")
 	}
 	return &llm.Error{
 		Class: llm.ClassUnknown, Status: r.StatusCode,
@@ -343,8 +343,8 @@ func (r *response) close() {
 	}
 }
 
-// cause returns the timeout of ours that ended r, or else err.
-func (r *response) cause(err error) error {
+// timeoutOr returns the timeout of ours that ended r, or else err.
+func (r *response) timeoutOr(err error) error {
 	if why := context.Cause(r.ctx); errors.Is(why, errHeaders) || errors.Is(why, errIdle) {
 		return why
 	}
@@ -372,7 +372,7 @@ func (ep Endpoint) explain(ctx context.Context, model string, err error) *llm.Er
 		e = &llm.Error{Class: llm.ClassCanceled, Message: "cancelled", Err: context.Cause(ctx)}
 	}
 	e.Provider, e.Model, e.Key = ep.Provider, model, ep.KeyLabel
-	e.Message, e.Code = cut(ep.redact(e.Message)), ep.redact(e.Code)
+	e.Message, e.Code = truncateMessage(ep.redact(e.Message)), ep.redact(e.Code)
 	if e.Err != nil {
 		if text := e.Err.Error(); ep.redact(text) != text {
 			e.Err = nil
@@ -403,8 +403,8 @@ func isTLS(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "x509:") || strings.Contains(err.Error(), "tls:"))
 }
 
-// local reports whether u is on this machine or in this network.
-func local(u *url.URL) bool {
+// isLocal reports whether u is on this machine or in this network.
+func isLocal(u *url.URL) bool {
 	host := u.Hostname()
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()

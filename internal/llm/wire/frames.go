@@ -51,7 +51,7 @@ func (f *frameReader) next() (Frame, error) {
 	var name string
 	has := false
 	for {
-		line, err := f.line()
+		line, err := f.readLine()
 		switch {
 		case errors.Is(err, io.EOF) && has && !f.lines:
 			return Frame{name, f.data, true}, nil
@@ -84,8 +84,8 @@ func (f *frameReader) next() (Frame, error) {
 	}
 }
 
-// line returns the next line without its end. An unfinished last line counts if the stream ended cleanly.
-func (f *frameReader) line() ([]byte, error) {
+// readLine returns the next line without its end. An unfinished last line counts if the stream ended cleanly.
+func (f *frameReader) readLine() ([]byte, error) {
 	scan := 0
 	for {
 		if f.skipLF && f.lo < f.hi {
@@ -111,7 +111,7 @@ func (f *frameReader) line() ([]byte, error) {
 			}
 			return nil, f.err
 		}
-		f.fill()
+		f.fillBuffer()
 	}
 }
 
@@ -124,8 +124,8 @@ func (f *frameReader) trimBOM(line []byte) []byte {
 	return line
 }
 
-// fill reads once, after making room in the buffer.
-func (f *frameReader) fill() {
+// fillBuffer reads once, after making room in the buffer.
+func (f *frameReader) fillBuffer() {
 	if f.lo > 0 {
 		f.hi = copy(f.buf, f.buf[f.lo:f.hi])
 		f.lo = 0

@@ -24,11 +24,11 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 		}
 	}
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		consider(seconds(ms / 1000))
+		consider(secondsToWait(ms / 1000))
 	}
 	if v := h.Get("Retry-After"); v != "" {
 		if s, err := strconv.ParseFloat(v, 64); err == nil {
-			consider(seconds(s))
+			consider(secondsToWait(s))
 		} else if t, err := http.ParseTime(v); err == nil {
 			consider(t.Sub(now))
 		}
@@ -42,17 +42,17 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 	}
 	// Failing that, each limit that is used up says when it resets.
 	for name := range h {
-		left, ok := remaining(strings.ToLower(name))
+		left, ok := remainingHeader(strings.ToLower(name))
 		if n, err := strconv.ParseFloat(h.Get(left), 64); !ok || err == nil && n > 0 {
 			continue
 		}
-		consider(reset(h.Get(name), now))
+		consider(parseReset(h.Get(name), now))
 	}
 	return wait
 }
 
-// remaining returns the header with what is left of the limit whose reset time header holds.
-func remaining(header string) (string, bool) {
+// remainingHeader returns the header with what is left of the limit whose reset time header holds.
+func remainingHeader(header string) (string, bool) {
 	switch {
 	case strings.HasPrefix(header, "x-ratelimit-reset"):
 		return strings.Replace(header, "reset", "remaining", 1), true
@@ -62,8 +62,8 @@ func remaining(header string) (string, bool) {
 	return "", false
 }
 
-// reset parses when a limit resets: a time, a duration, seconds, or a Unix time in seconds or milliseconds.
-func reset(v string, now time.Time) time.Duration {
+// parseReset parses when a limit resets: a time, a duration, seconds, or a Unix time in seconds or milliseconds.
+func parseReset(v string, now time.Time) time.Duration {
 	if t, err := time.Parse(time.RFC3339, v); err == nil {
 		return t.Sub(now)
 	}
@@ -74,16 +74,16 @@ func reset(v string, now time.Time) time.Duration {
 	switch {
 	case err != nil:
 		return 0
-	case n > 1e11:
+	case n > 1e11: // as seconds, the year 5138: so these are milliseconds
 		return time.UnixMilli(int64(n)).Sub(now)
-	case n > 1e8:
+	case n > 1e8: // as a wait, three years: so it is a time
 		return time.Unix(int64(n), 0).Sub(now)
 	}
-	return seconds(n)
+	return secondsToWait(n)
 }
 
-// seconds converts s to a duration; 0 if it is not positive or over retryLimit.
-func seconds(s float64) time.Duration {
+// secondsToWait converts s to a duration; 0 if it is not positive or over retryLimit.
+func secondsToWait(s float64) time.Duration {
 	if !(s > 0) || s > retryLimit.Seconds() {
 		return 0
 	}

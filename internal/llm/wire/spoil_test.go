@@ -17,8 +17,8 @@ import (
 
 // This file checks answers that are cut off, broken or refused half-way.
 
-// begun are the beginnings of valid streams with one text, by kind of API. Tests append broken data to them.
-var begun = map[string]string{
+// streamBeginnings are the beginnings of valid streams with one text, by kind of API. Tests append broken data to them.
+var streamBeginnings = map[string]string{
 	"openai":    `data: {"id":"1","model":"m","choices":[{"delta":{"content":"Well"}}]}` + "\n\n",
 	"responses": `data: {"type":"response.created","response":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"response.output_text.delta","delta":"Well"}` + "\n\n",
 	"anthropic": `data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well"}}` + "\n\n",
@@ -26,8 +26,8 @@ var begun = map[string]string{
 	"ollama":    `{"model":"m","message":{"content":"Well"},"done":false}` + "\n",
 }
 
-// inStream are errors that a provider reports within a stream, by kind of API.
-var inStream = map[string]string{
+// streamErrors are errors that a provider reports within a stream, by kind of API.
+var streamErrors = map[string]string{
 	"openai":    `data: {"error":{"message":"it broke","type":"server_error"}}` + "\n\n",
 	"responses": `data: {"type":"response.failed","response":{"error":{"code":"server_error","message":"it broke"}}}` + "\n\n",
 	"anthropic": `event: error` + "\n" + `data: {"type":"error","error":{"type":"overloaded_error","message":"it broke"}}` + "\n\n",
@@ -35,8 +35,8 @@ var inStream = map[string]string{
 	"ollama":    `{"error":"it broke: internal"}` + "\n",
 }
 
-// ask sends a request to a fake provider that answers raw, and reads the answer to its end.
-func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) heard {
+// readAnswer sends a request to a fake provider that answers raw, and reads the answer to its end.
+func readAnswer(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) heard {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{{Raw: raw}}}}}, provider.Options{})
 	if err != nil {
@@ -53,16 +53,16 @@ func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) hear
 		idle = 500 * time.Millisecond
 	}
 	client := wire.NewClient(wire.Options{Header: time.Minute, Idle: idle})
-	return collect(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+	return collectEvents(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 
 // TestSpoiled breaks the answer of every API in every way. Each must end with a clear error, after the text before it.
 func TestSpoiled(t *testing.T) {
 	t.Parallel()
 	for _, kind := range codec.Kinds() {
-		good := begun[kind]
+		good := streamBeginnings[kind]
 		half := strings.TrimRight(good, "\n")
-		half = good + half[:len(half)-9]
+		half = good + half[:len(half)-9] // a whole frame, and one that lacks its last bytes
 		huge := provider.Bytes{Text: strings.Repeat("x", 1<<20), Repeat: 64}
 		open := "data: {"
 		if kind == "ollama" {
@@ -75,24 +75,24 @@ func TestSpoiled(t *testing.T) {
 			class llm.Class
 			say   string
 		}{
-			{"stall", provider.Raw{Body: texts(good), Hang: true}, "Well", llm.ClassTransient, "stopped coming"},
-			{"reset", provider.Raw{Body: texts(good), Cut: true}, "Well", llm.ClassTransient, "cut off"},
-			{"reset before", provider.Raw{Cut: true}, "", llm.ClassTransient, ""},
-			{"half a frame", provider.Raw{Body: texts(half)}, "Well", llm.ClassTransient, "cut off"},
-			{"truncated", provider.Raw{Body: texts(good), Length: 10_000}, "Well", llm.ClassTransient, "cut off"},
-			{"no end", provider.Raw{Body: texts(good)}, "Well", llm.ClassTransient, "cut off"},
-			{"error in the stream", provider.Raw{Body: texts(good, inStream[kind])}, "Well", "", "it broke"},
-			{"error in place of the stream", provider.Raw{Header: map[string]string{"Content-Type": "application/json"}, Body: texts(`{"error":{"message":"it broke","code":500}}`)}, "", llm.ClassTransient, "it broke"},
-			{"wrong type", provider.Raw{Header: map[string]string{"Content-Type": "text/html"}, Body: texts("<html>Sign in</html>")}, "", llm.ClassUnknown, "Sign in"},
-			{"garbage", provider.Raw{Body: texts(good, open+"oops}\n\n", good)}, "Well", llm.ClassUnknown, "does not read"},
-			{"64 MiB", provider.Raw{Body: append(texts(good, open), huge)}, "Well", llm.ClassUnknown, "longer than"},
-			{"redirect", provider.Raw{Status: 302, Header: map[string]string{"Location": "http://example.com/"}}, "", llm.ClassCaller, ""},
-			{"echo of the key", provider.Raw{Status: 401, Body: texts(`{"error":{"message":"Incorrect API key provided: sk-secret-1"}}`)}, "", llm.ClassCredential, "Incorrect API key"},
+			{name: "stall", raw: provider.Raw{Body: textChunks(good), Hang: true}, text: "Well", class: llm.ClassTransient, say: "stopped coming"},
+			{name: "reset", raw: provider.Raw{Body: textChunks(good), Cut: true}, text: "Well", class: llm.ClassTransient, say: "cut off"},
+			{name: "reset before", raw: provider.Raw{Cut: true}, class: llm.ClassTransient},
+			{name: "half a frame", raw: provider.Raw{Body: textChunks(half)}, text: "Well", class: llm.ClassTransient, say: "cut off"},
+			{name: "truncated", raw: provider.Raw{Body: textChunks(good), Length: 10_000}, text: "Well", class: llm.ClassTransient, say: "cut off"},
+			{name: "no end", raw: provider.Raw{Body: textChunks(good)}, text: "Well", class: llm.ClassTransient, say: "cut off"},
+			{name: "error in the stream", raw: provider.Raw{Body: textChunks(good, streamErrors[kind])}, text: "Well", say: "it broke"},
+			{name: "error in place of the stream", raw: provider.Raw{Header: map[string]string{"Content-Type": "application/json"}, Body: textChunks(`{"error":{"message":"it broke","code":500}}`)}, class: llm.ClassTransient, say: "it broke"},
+			{name: "wrong type", raw: provider.Raw{Header: map[string]string{"Content-Type": "text/html"}, Body: textChunks("<html>Sign in</html>")}, class: llm.ClassUnknown, say: "Sign in"},
+			{name: "garbage", raw: provider.Raw{Body: textChunks(good, open+"oops}\n\n", good)}, text: "Well", class: llm.ClassUnknown, say: "does not read"},
+			{name: "64 MiB", raw: provider.Raw{Body: append(textChunks(good, open), huge)}, text: "Well", class: llm.ClassUnknown, say: "longer than"},
+			{name: "redirect", raw: provider.Raw{Status: 302, Header: map[string]string{"Location": "http://example.com/"}}, class: llm.ClassCaller},
+			{name: "echo of the key", raw: provider.Raw{Status: 401, Body: textChunks(`{"error":{"message":"Incorrect API key provided: sk-secret-1"}}`)}, class: llm.ClassCredential, say: "Incorrect API key"},
 		}
 		for _, s := range spoiled {
 			t.Run(kind+" "+s.name, func(t *testing.T) {
 				t.Parallel()
-				h := ask(t, t.Context(), kind, &s.raw)
+				h := readAnswer(t, t.Context(), kind, &s.raw)
 				if h.Err == nil || h.Finish != "" {
 					t.Fatalf("ended with %q, error %v", h.Finish, h.Err)
 				}
@@ -107,7 +107,7 @@ func TestSpoiled(t *testing.T) {
 	}
 }
 
-func texts(list ...string) (body []provider.Bytes) {
+func textChunks(list ...string) (body []provider.Bytes) {
 	for _, text := range list {
 		body = append(body, provider.Bytes{Text: text})
 	}
@@ -118,7 +118,7 @@ func texts(list ...string) (body []provider.Bytes) {
 // may hold 200 calls.
 func TestMuchAtOnce(t *testing.T) {
 	t.Parallel()
-	h := ask(t, t.Context(), "openai", &provider.Raw{Body: []provider.Bytes{
+	h := readAnswer(t, t.Context(), "openai", &provider.Raw{Body: []provider.Bytes{
 		{Text: `data: {"choices":[{"delta":{"content":"a`, Base64: []byte{0xff, 0xfe}}, {Text: `b"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"},
 	}})
 	if h.Err != nil || h.Text != "a\ufffd\ufffdb" {
@@ -128,7 +128,7 @@ func TestMuchAtOnce(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&calls, `data: {"choices":[{"delta":{"tool_calls":[{"index":%d,"function":{"name":"t%d","arguments":"{\"n\":%d, oops"}}]}}]}`+"\n\n", i, i, i)
 	}
-	h = ask(t, t.Context(), "openai", &provider.Raw{Body: texts(calls.String()+`data: {"choices":[{"finish_reason":"tool_calls"}]}`+"\n\n", "data: [DONE]\n\n")})
+	h = readAnswer(t, t.Context(), "openai", &provider.Raw{Body: textChunks(calls.String()+`data: {"choices":[{"finish_reason":"tool_calls"}]}`+"\n\n", "data: [DONE]\n\n")})
 	if h.Err != nil || len(h.Calls) != 200 || h.Finish != llm.FinishToolCalls {
 		t.Fatalf("%d calls, %s, %v", len(h.Calls), h.Finish, h.Err)
 	}
@@ -150,7 +150,7 @@ func TestLeaving(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(20*time.Millisecond, func() { cancel(why) })
-	h := ask(t, ctx, "openai", &provider.Raw{Body: texts(begun["openai"]), Hang: true})
+	h := readAnswer(t, ctx, "openai", &provider.Raw{Body: textChunks(streamBeginnings["openai"]), Hang: true})
 	if h.Err == nil || h.Err.Class != llm.ClassCanceled || !errors.Is(h.Err, why) {
 		t.Errorf("ended with %+v", h.Err)
 	}

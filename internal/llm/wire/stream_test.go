@@ -27,17 +27,17 @@ type heard struct {
 	Err           *llm.Error
 }
 
-// listen reads an answer to its end.
-func listen(t *testing.T, c *wire.Client, kind, url string, r *llm.Request) (h heard) {
+// readWhole reads an answer to its end.
+func readWhole(t *testing.T, c *wire.Client, kind, url string, r *llm.Request) (h heard) {
 	t.Helper()
 	draft, err := transform.New(time.Now).Draft(transform.Options{Provider: "fake", Kind: kind, BaseURL: url, ID: r.Model, Model: models.Find(url, r.Model)}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return collect(t.Context(), c, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: url, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+	return collectEvents(t.Context(), c, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: url, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 
-func collect(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpoint, d *wire.Draft) (h heard) {
+func collectEvents(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpoint, d *wire.Draft) (h heard) {
 	for e, err := range c.Stream(ctx, api, ep, d) {
 		if err != nil {
 			h.Err, _ = err.(*llm.Error) //nolint:errorlint // the contract is this very type
@@ -88,7 +88,7 @@ func TestConversation(t *testing.T) {
 				Tools:    []llm.Tool{{Name: "files__read", Description: "Read a file.", Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"path":{"type":["string","null"]}}}`)}},
 			}
 			client := wire.NewClient(wire.Options{})
-			first := listen(t, client, kind, server.URL, r)
+			first := readWhole(t, client, kind, server.URL, r)
 			if first.Err != nil || first.Text != "I look it up." || first.Thought != "Let me see, 让我看看." || first.Finish != llm.FinishToolCalls || len(first.Calls) != 2 {
 				t.Fatalf("heard %+v (%v; %q)", first, first.Err, fake.Faults())
 			}
@@ -105,7 +105,7 @@ func TestConversation(t *testing.T) {
 				results.Parts = append(results.Parts, llm.Part{Kind: llm.PartToolResult, Call: c.ID, Text: "noodles " + strconv.Itoa(i)})
 			}
 			r.Messages = append(r.Messages, answer, results)
-			second := listen(t, client, kind, server.URL, r)
+			second := readWhole(t, client, kind, server.URL, r)
 			if second.Err != nil || second.Text != "noodles 0\nnoodles 1: 面条." || second.Finish != llm.FinishStop {
 				t.Fatalf("heard %+v (%v; %q)", second, second.Err, fake.Faults())
 			}

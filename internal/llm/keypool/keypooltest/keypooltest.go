@@ -23,7 +23,7 @@ func TestStore(t *testing.T, open func() keypool.Store) {
 	three := keypool.KeyState{Provider: "提供商", Label: "", Rest: keypool.Rest{State: keypool.Active}}
 	bound := []keypool.Binding{{Provider: "p", Session: "01", Label: "a", Used: at}, {Provider: "p", Session: "02", Label: "b", Used: at}}
 
-	want := func(what string, want keypool.Saved) {
+	wantStored := func(what string, want keypool.Saved) {
 		t.Helper()
 		got, err := open().Load(t.Context())
 		if err != nil {
@@ -59,16 +59,16 @@ func TestStore(t *testing.T, open func() keypool.Store) {
 			t.Fatal(err)
 		}
 	}
-	want("empty", keypool.Saved{})
+	wantStored("empty", keypool.Saved{})
 	save(keypool.Saved{Keys: []keypool.KeyState{one, two, three}, Bindings: bound})
-	want("saved", keypool.Saved{Keys: []keypool.KeyState{one, two, three}, Bindings: bound})
+	wantStored("saved", keypool.Saved{Keys: []keypool.KeyState{one, two, three}, Bindings: bound})
 	one.Models, one.Level = nil, 4
 	bound[0].Label = "b"
 	save(keypool.Saved{Keys: []keypool.KeyState{one}, Bindings: bound[:1]})
-	want("changed", keypool.Saved{Keys: []keypool.KeyState{one, two, three}, Bindings: bound})
+	wantStored("changed", keypool.Saved{Keys: []keypool.KeyState{one, two, three}, Bindings: bound})
 	two.Gone, bound[1].Gone = true, true
 	save(keypool.Saved{Keys: []keypool.KeyState{two}, Bindings: bound[1:]})
-	want("gone", keypool.Saved{Keys: []keypool.KeyState{one, three}, Bindings: bound[:1]})
+	wantStored("gone", keypool.Saved{Keys: []keypool.KeyState{one, three}, Bindings: bound[:1]})
 	save(keypool.Saved{})
-	want("nothing new", keypool.Saved{Keys: []keypool.KeyState{one, three}, Bindings: bound[:1]})
+	wantStored("nothing new", keypool.Saved{Keys: []keypool.KeyState{one, three}, Bindings: bound[:1]})
 }
