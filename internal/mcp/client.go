@@ -99,15 +99,15 @@ func Connect(ctx context.Context, link Link, opts ClientOptions) (*Client, error
 	case auto && opts.First == Legacy:
 		return c, c.legacyFirst(ctx)
 	case auto:
-		return c, c.probe(ctx, &opts)
+		return c, c.probeFirst(ctx, &opts)
 	case opts.Protocol == "legacy":
 		return c, c.initialize(ctx, legacyVersions[0])
 	case IsModern(opts.Protocol):
-		resp, err := c.discover(ctx, opts.Protocol)
+		resp, err := c.callDiscover(ctx, opts.Protocol)
 		if err != nil {
 			return c, err
 		}
-		return c, c.discovered(ctx, resp)
+		return c, c.adoptDiscovery(ctx, resp)
 	}
 	return c, c.initialize(ctx, opts.Protocol)
 }
@@ -121,12 +121,12 @@ type HandshakeError struct {
 // Error reads "method: message".
 func (e *HandshakeError) Error() string { return e.Method + ": " + e.Message }
 
-func (c *Client) discover(ctx context.Context, version string) (Response, error) {
-	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.stamp(nil, version, c.caps), NoCancel: true})
+func (c *Client) callDiscover(ctx context.Context, version string) (Response, error) {
+	return c.Link.Call(ctx, &Request{Method: "server/discover", Params: c.addModernMeta(nil, version, c.caps), NoCancel: true})
 }
 
-// stamp adds the metadata of a modern request to params.
-func (c *Client) stamp(params json.RawMessage, version string, caps json.RawMessage) json.RawMessage {
+// addModernMeta adds the metadata of a modern request to params.
+func (c *Client) addModernMeta(params json.RawMessage, version string, caps json.RawMessage) json.RawMessage {
 	meta := Edit(Get(params, "_meta"),
 		Field{MetaVersion, Quote(version)}, Field{MetaClientInfo, c.info}, Field{MetaCapabilities, caps})
 	return Edit(params, Field{"_meta", meta})
@@ -138,14 +138,14 @@ func (c *Client) legacyFirst(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil || !mayBeModern(err) {
 		return err
 	}
-	r, discoverErr := c.discover(ctx, ModernVersions[0])
+	r, discoverErr := c.callDiscover(ctx, ModernVersions[0])
 	switch {
-	case discoverErr != nil && isRefusal(discoverErr) && !fallsBack(discoverErr):
+	case discoverErr != nil && isRefusal(discoverErr) && !indicatesLegacy(discoverErr):
 		return discoverErr // the server has a problem other than the method: access, or it is out of order
 	case discoverErr != nil || !isModernAnswer(r):
 		return err
 	}
-	return c.discovered(ctx, r)
+	return c.adoptDiscovery(ctx, r)
 }
 
 // mayBeModern reports whether a server that failed initialize may still be modern: it answered, and the
@@ -155,11 +155,11 @@ func mayBeModern(err error) bool {
 		return true
 	}
 	_, ok := errors.AsType[*HandshakeError](err)
-	return ok || fallsBack(err)
+	return ok || indicatesLegacy(err)
 }
 
-// probe tries server/discover first (2026-07-28, stdio and HTTP: Backward Compatibility).
-func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
+// probeFirst tries server/discover first (2026-07-28, stdio and HTTP: Backward Compatibility).
+func (c *Client) probeFirst(ctx context.Context, opts *ClientOptions) error {
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	type answer struct {
@@ -168,16 +168,16 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		resp, err := c.discover(probing, ModernVersions[0])
+		resp, err := c.callDiscover(probing, ModernVersions[0])
 		answers <- answer{resp, err}
 	}()
 	select {
 	case a := <-answers:
-		if a.err != nil && !fallsBack(a.err) {
+		if a.err != nil && !indicatesLegacy(a.err) {
 			return a.err
 		}
 		if a.err == nil && isModernAnswer(a.resp) {
-			return c.discovered(ctx, a.resp)
+			return c.adoptDiscovery(ctx, a.resp)
 		}
 		c.NotModern = true
 		return c.initialize(ctx, legacyVersions[0])
@@ -192,12 +192,19 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 		c.NotModern = true
 		return nil
 	}
-	late := time.NewTimer(lateAnswer)
+	wait := lateAnswer
+	if mayBeModern(err) {
+		wait = opts.probeMax()
+	}
+	late := time.NewTimer(wait)
 	defer late.Stop()
 	select {
 	case a := <-answers: // a slow modern server
-		if a.err == nil && isModernAnswer(a.resp) {
-			return c.discovered(ctx, a.resp)
+		switch {
+		case a.err == nil && isModernAnswer(a.resp):
+			return c.adoptDiscovery(ctx, a.resp)
+		case a.err != nil && isRefusal(a.err) && !indicatesLegacy(a.err):
+			return a.err // it asks for a sign-in, say, which says more than that it does not know initialize
 		}
 	case <-late.C:
 	case <-ctx.Done():
@@ -205,12 +212,16 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 	return err
 }
 
-// lateAnswer is how long to wait, after initialize was refused, for a late answer to the probe.
+// lateAnswer is how long to wait for a late answer to the probe after initialize has failed and the server does not
+// look modern. One that refused initialize gets as long as for the probe itself.
 const lateAnswer = 500 * time.Millisecond
+
+// probeMax returns ProbeMax or its default.
+func (o *ClientOptions) probeMax() time.Duration { return cmp.Or(o.ProbeMax, 3500*time.Millisecond) }
 
 // silentChannel returns a channel that is closed when an unanswered probe means that the server is legacy.
 func silentChannel(ctx context.Context, opts *ClientOptions) <-chan struct{} {
-	wait, maxWait := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
+	wait, maxWait := cmp.Or(opts.ProbeWait, 3*time.Second), opts.probeMax()
 	out := make(chan struct{})
 	go func() { // ends with the longest of its timers, or with ctx
 		defer close(out)
@@ -234,9 +245,9 @@ func silentChannel(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 	return out
 }
 
-// fallsBack reports whether a failed probe indicates a legacy server: an HTTP refusal of the request itself,
+// indicatesLegacy reports whether a failed probe indicates a legacy server: an HTTP refusal of the request itself,
 // not one about access, load or the server's health.
-func fallsBack(err error) bool {
+func indicatesLegacy(err error) bool {
 	e, ok := errors.AsType[*LinkError](err)
 	if !ok {
 		return false
@@ -267,8 +278,8 @@ func isModernAnswer(r Response) bool {
 	return e.Code <= codeHeaderMismatch && e.Code >= -32099
 }
 
-// discovered stores the result of server/discover in c.
-func (c *Client) discovered(ctx context.Context, r Response) error {
+// adoptDiscovery stores the result of server/discover in c.
+func (c *Client) adoptDiscovery(ctx context.Context, r Response) error {
 	if r.Error != nil {
 		theirs := Get(r.Error, "data", "supported")
 		version := newestCommon(ModernVersions, theirs)
@@ -277,14 +288,14 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 				c.NotModern = true
 				return c.initialize(ctx, v)
 			}
-			return c.refused("server/discover", r.Error, theirs)
+			return c.refusalError("server/discover", r.Error, theirs)
 		}
 		var err error
-		if r, err = c.discover(ctx, version); err != nil {
+		if r, err = c.callDiscover(ctx, version); err != nil {
 			return err
 		}
 		if r.Error != nil {
-			return c.refused("server/discover", r.Error, theirs)
+			return c.refusalError("server/discover", r.Error, theirs)
 		}
 	}
 	theirs := Get(r.Result, "supportedVersions")
@@ -303,7 +314,7 @@ func (c *Client) discovered(ctx context.Context, r Response) error {
 	return nil
 }
 
-func (c *Client) refused(method string, obj, theirs json.RawMessage) error {
+func (c *Client) refusalError(method string, obj, theirs json.RawMessage) error {
 	if len(theirs) > 0 {
 		return &VersionError{Ours: strings.Join(slices.Concat(ModernVersions, legacyVersions), ", "), Theirs: string(theirs)}
 	}
@@ -319,7 +330,7 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 		return err
 	}
 	if r.Error != nil {
-		return c.refused("initialize", r.Error, Get(r.Error, "data", "supported"))
+		return c.refusalError("initialize", r.Error, Get(r.Error, "data", "supported"))
 	}
 	agreed := GetString(r.Result, "protocolVersion")
 	if !slices.Contains(legacyVersions, agreed) {
@@ -333,13 +344,13 @@ func (c *Client) initialize(ctx context.Context, version string) error {
 	c.adoptInfo(r.Result, Get(r.Result, "serverInfo"))
 	c.Link.Agreed(agreed)
 	if l, ok := c.Link.(*httpLink); ok && c.early {
-		return c.initializedBehind(ctx, l)
+		return c.sendInitializedBehind(ctx, l)
 	}
-	return c.initialized(ctx)
+	return c.sendInitialized(ctx)
 }
 
-// initialized sends notifications/initialized and waits until the server has accepted it.
-func (c *Client) initialized(ctx context.Context) error {
+// sendInitialized sends notifications/initialized and waits until the server has accepted it.
+func (c *Client) sendInitialized(ctx context.Context) error {
 	if err := c.Link.Notify(ctx, "notifications/initialized", nil); err != nil {
 		return err
 	}
@@ -349,9 +360,9 @@ func (c *Client) initialized(ctx context.Context) error {
 	return nil
 }
 
-// initializedBehind is like initialized without waiting for the answer, which may take as long as ctx. It returns
+// sendInitializedBehind is like initialized without waiting for the answer, which may take as long as ctx. It returns
 // when the notification has been written, so that later messages follow it.
-func (c *Client) initializedBehind(ctx context.Context, l *httpLink) error {
+func (c *Client) sendInitializedBehind(ctx context.Context, l *httpLink) error {
 	telling, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})
 	if due, ok := ctx.Deadline(); ok {
 		telling, cancel = context.WithDeadlineCause(telling, due, errNotAccepted)
@@ -386,8 +397,8 @@ func (c *Client) Ready(ctx context.Context) error {
 	}
 }
 
-// tooEarly reports whether the server has not yet accepted notifications/initialized.
-func (c *Client) tooEarly() bool {
+// awaitsAcceptance reports whether the server has not yet accepted notifications/initialized.
+func (c *Client) awaitsAcceptance() bool {
 	if c.ready == nil {
 		return false
 	}
@@ -417,9 +428,9 @@ func (c *Client) Can(path ...string) bool {
 // server refuses it before [Client.Ready], it is sent once more after that: a server need not serve a session
 // before its handshake has ended (2025-11-25, Lifecycle).
 func (c *Client) Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	req, early := &Request{Method: method, Params: c.Own(params)}, c.tooEarly()
+	req, early := &Request{Method: method, Params: c.Own(params)}, c.awaitsAcceptance()
 	r, err := c.Call(ctx, req)
-	if early && (r.Error != nil || fallsBack(err)) && c.Ready(ctx) == nil {
+	if early && (r.Error != nil || indicatesLegacy(err)) && c.Ready(ctx) == nil {
 		r, err = c.Call(ctx, req)
 	}
 	if err != nil {
@@ -436,7 +447,7 @@ func (c *Client) Own(params json.RawMessage) json.RawMessage {
 	if c.Era != Modern {
 		return params
 	}
-	return c.stamp(params, c.Version, c.caps)
+	return c.addModernMeta(params, c.Version, c.caps)
 }
 
 // Call sends req unchanged. If the server has lost the session (HTTP 404, legacy), Call opens a new one and

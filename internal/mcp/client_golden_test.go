@@ -27,7 +27,7 @@ func TestClientTranscripts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			record := filepath.Join(t.TempDir(), "heard")
-			link := fake(t, "--era="+tc.era, "--versions="+tc.versions, "--record="+record, "--offer=echo")
+			link := dialFake(t, "--era="+tc.era, "--versions="+tc.versions, "--record="+record, "--offer=echo")
 			c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{
 				Info:         json.RawMessage(`{"name":"collie","title":"Collie","version":"0"}`),
 				Capabilities: json.RawMessage(`{"roots":{"listChanged":true}}`), Protocol: tc.protocol,

@@ -26,8 +26,8 @@ import (
 
 var ourInfo = json.RawMessage(`{"name":"collie","version":"0"}`)
 
-// pipes returns a link over two pipes. serve is the server at the other end; it must return when its input ends.
-func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.Link {
+// linkOverPipes returns a link over two pipes. serve is the server at the other end; it must return when its input ends.
+func linkOverPipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.Link {
 	t.Helper()
 	serverIn, clientOut, err := os.Pipe()
 	if err != nil {
@@ -43,7 +43,7 @@ func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.L
 		_ = serverOut.Close() // serve may have closed it already
 		_ = serverIn.Close()
 	})
-	link := mcp.NewConn(mcp.NewLines(clientIn, clientOut, 0, clientIn.Close), nothing{}, nil)
+	link := mcp.NewConn(mcp.NewLines(clientIn, clientOut, 0, clientIn.Close), ignoringHandler{}, nil)
 	t.Cleanup(func() {
 		_ = clientOut.Close()
 		wg.Wait()
@@ -52,14 +52,14 @@ func pipes(t *testing.T, serve func(in io.ReadCloser, out io.WriteCloser)) mcp.L
 	return link
 }
 
-// fake returns a link to a fakemcp inside this process.
-func fake(t *testing.T, flags ...string) mcp.Link {
+// dialFake returns a link to a fakemcp inside this process.
+func dialFake(t *testing.T, flags ...string) mcp.Link {
 	t.Helper()
-	return pipes(t, func(in io.ReadCloser, out io.WriteCloser) { mcptest.Main(flags, in, out, io.Discard) })
+	return linkOverPipes(t, func(in io.ReadCloser, out io.WriteCloser) { mcptest.Main(flags, in, out, io.Discard) })
 }
 
-// fakeHTTP returns a link to a fakemcp over HTTP.
-func fakeHTTP(t *testing.T, flags ...string) mcp.Link {
+// dialFakeHTTP returns a link to a fakemcp over HTTP.
+func dialFakeHTTP(t *testing.T, flags ...string) mcp.Link {
 	t.Helper()
 	h, err := mcptest.Handler(flags...)
 	if err != nil {
@@ -67,7 +67,7 @@ func fakeHTTP(t *testing.T, flags ...string) mcp.Link {
 	}
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	return dial(t, srv.URL+"/mcp", nothing{}, nil)
+	return dialHTTP(t, srv.URL+"/mcp", ignoringHandler{}, nil)
 }
 
 func TestConnectEras(t *testing.T) {
@@ -83,30 +83,30 @@ func TestConnectEras(t *testing.T) {
 		version  string
 		err      string
 	}{
-		{"legacy", "--era=legacy", "", mcp.Legacy, "2025-11-25", ""},
-		{"modern", "--era=modern", "", mcp.Modern, "2026-07-28", ""},
-		{"both", "--era=both", "auto", mcp.Modern, "2026-07-28", ""},
-		{"both_forced_legacy", "--era=both", "legacy", mcp.Legacy, "2025-11-25", ""},
-		{"both_forced_version", "--era=both", "2025-03-26", mcp.Legacy, "2025-03-26", ""},
-		{"both_forced_modern", "--era=both", "2026-07-28", mcp.Modern, "2026-07-28", ""},
-		{"oldest", "--era=legacy --versions=2024-11-05", "", mcp.Legacy, "2024-11-05", ""},
-		{"server_prefers_older", "--era=legacy --versions=2025-06-18", "2025-11-25", mcp.Legacy, "2025-06-18", ""},
-		{"legacy_forced_modern", "--era=legacy", "2026-07-28", 0, "", "server/discover: "},
-		{"modern_forced_legacy", "--era=modern", "legacy", 0, "", "2026-07-28"},
-		{"unknown_legacy", "--era=legacy --versions=2020-01-01", "", 0, "", "the server speaks 2020-01-01"},
-		{"unknown_modern", "--era=modern --versions=2030-01-01", "", 0, "", `the server speaks ["2030-01-01"]`},
-		{"unknown_modern_and_legacy", "--era=both --versions=2030-01-01,2025-06-18", "", mcp.Legacy, "2025-06-18", ""},
-		{"discover_unknown_method", `--era=both --discover-error={"code":-32601,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
-		{"discover_internal_error", `--era=legacy --discover-error={"code":-32603,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
-		{"discover_not_initialized", `--era=legacy --discover-error={"code":-32002,"message":"?"}`, "", mcp.Legacy, "2025-11-25", ""},
-		{"discover_strange_error", `--era=legacy --discover-error={"code":"x"}`, "", mcp.Legacy, "2025-11-25", ""},
-		{"discover_missing_capability", `--era=both --discover-error={"code":-32021,"message":"need_it"}`, "", 0, "", "need_it"},
-		{"discover_names_legacy", "--era=both " + supported(`["2025-06-18","2025-03-26"]`), "", mcp.Legacy, "2025-06-18", ""},
-		{"discover_names_nothing", "--era=both " + supported(`[]`), "", 0, "", "the server speaks []"},
-		{"discover_contradicts_itself", "--era=modern " + supported(`["2026-07-28"]`), "", 0, "", "2026-07-28"},
-		{"banner", "--era=legacy --banner=hello", "", mcp.Legacy, "2025-11-25", ""},
+		{name: "legacy", flags: "--era=legacy", era: mcp.Legacy, version: "2025-11-25"},
+		{name: "modern", flags: "--era=modern", era: mcp.Modern, version: "2026-07-28"},
+		{name: "both", flags: "--era=both", protocol: "auto", era: mcp.Modern, version: "2026-07-28"},
+		{name: "both_forced_legacy", flags: "--era=both", protocol: "legacy", era: mcp.Legacy, version: "2025-11-25"},
+		{name: "both_forced_version", flags: "--era=both", protocol: "2025-03-26", era: mcp.Legacy, version: "2025-03-26"},
+		{name: "both_forced_modern", flags: "--era=both", protocol: "2026-07-28", era: mcp.Modern, version: "2026-07-28"},
+		{name: "oldest", flags: "--era=legacy --versions=2024-11-05", era: mcp.Legacy, version: "2024-11-05"},
+		{name: "server_prefers_older", flags: "--era=legacy --versions=2025-06-18", protocol: "2025-11-25", era: mcp.Legacy, version: "2025-06-18"},
+		{name: "legacy_forced_modern", flags: "--era=legacy", protocol: "2026-07-28", err: "server/discover: "},
+		{name: "modern_forced_legacy", flags: "--era=modern", protocol: "legacy", err: "2026-07-28"},
+		{name: "unknown_legacy", flags: "--era=legacy --versions=2020-01-01", err: "the server speaks 2020-01-01"},
+		{name: "unknown_modern", flags: "--era=modern --versions=2030-01-01", err: `the server speaks ["2030-01-01"]`},
+		{name: "unknown_modern_and_legacy", flags: "--era=both --versions=2030-01-01,2025-06-18", era: mcp.Legacy, version: "2025-06-18"},
+		{name: "discover_unknown_method", flags: `--era=both --discover-error={"code":-32601,"message":"?"}`, era: mcp.Legacy, version: "2025-11-25"},
+		{name: "discover_internal_error", flags: `--era=legacy --discover-error={"code":-32603,"message":"?"}`, era: mcp.Legacy, version: "2025-11-25"},
+		{name: "discover_not_initialized", flags: `--era=legacy --discover-error={"code":-32002,"message":"?"}`, era: mcp.Legacy, version: "2025-11-25"},
+		{name: "discover_strange_error", flags: `--era=legacy --discover-error={"code":"x"}`, era: mcp.Legacy, version: "2025-11-25"},
+		{name: "discover_missing_capability", flags: `--era=both --discover-error={"code":-32021,"message":"need_it"}`, err: "need_it"},
+		{name: "discover_names_legacy", flags: "--era=both " + supported(`["2025-06-18","2025-03-26"]`), era: mcp.Legacy, version: "2025-06-18"},
+		{name: "discover_names_nothing", flags: "--era=both " + supported(`[]`), err: "the server speaks []"},
+		{name: "discover_contradicts_itself", flags: "--era=modern " + supported(`["2026-07-28"]`), err: "2026-07-28"},
+		{name: "banner", flags: "--era=legacy --banner=hello", era: mcp.Legacy, version: "2025-11-25"},
 	} {
-		for transport, start := range map[string]func(*testing.T, ...string) mcp.Link{"stdio": fake, "http": fakeHTTP} {
+		for transport, start := range map[string]func(*testing.T, ...string) mcp.Link{"stdio": dialFake, "http": dialFakeHTTP} {
 			t.Run(tc.name+"_"+transport, func(t *testing.T) {
 				t.Parallel()
 				link := start(t, strings.Fields(tc.flags)...)
@@ -135,7 +135,7 @@ func TestConnectEras(t *testing.T) {
 				if !c.Can("tools", "listChanged") || c.Can("nothing") {
 					t.Errorf("capabilities %s", c.Capabilities)
 				}
-				if got := echo(t, c, "新闻"); got != "新闻" {
+				if got := callEcho(t, c, "新闻"); got != "新闻" {
 					t.Errorf("echo %q", got)
 				}
 			})
@@ -143,8 +143,8 @@ func TestConnectEras(t *testing.T) {
 	}
 }
 
-// echo calls the tool echo.
-func echo(t *testing.T, c *mcp.Client, text string) string {
+// callEcho calls the tool echo.
+func callEcho(t *testing.T, c *mcp.Client, text string) string {
 	t.Helper()
 	params := mcp.Edit(nil, mcp.Field{Key: "name", Value: mcp.Quote("echo")},
 		mcp.Field{Key: "arguments", Value: mcp.Edit(nil, mcp.Field{Key: "text", Value: mcp.Quote(text)})})
@@ -172,7 +172,7 @@ func TestConnectSilentServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun := time.Now()
-			c, err := mcp.Connect(t.Context(), fake(t, "--era=legacy", "--silent-unknown"), opts)
+			c, err := mcp.Connect(t.Context(), dialFake(t, "--era=legacy", "--silent-unknown"), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestConnectSilentServer(t *testing.T) {
 			if c.Era != mcp.Legacy {
 				t.Errorf("connected as %v", c.Era)
 			}
-			if got := echo(t, c, "x"); got != "x" {
+			if got := callEcho(t, c, "x"); got != "x" {
 				t.Errorf("echo %q", got)
 			}
 		})
@@ -193,7 +193,7 @@ func TestConnectGivesUpWithItsContext(t *testing.T) {
 	for _, most := range []time.Duration{0, time.Millisecond} { // in the probe, and in initialize
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
 		defer cancel()
-		_, err := mcp.Connect(ctx, fake(t, "--never-answer"), mcp.ClientOptions{Info: ourInfo, ProbeMax: most})
+		_, err := mcp.Connect(ctx, dialFake(t, "--never-answer"), mcp.ClientOptions{Info: ourInfo, ProbeMax: most})
 		if !errors.Is(err, why) {
 			t.Errorf("probe of %v: %v, want the cause", most, err)
 		}
@@ -204,11 +204,11 @@ func TestConnectGivesUpWithItsContext(t *testing.T) {
 // the probe then decides.
 func TestConnectSlowModernServer(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
 	go func() {
-		probe, hello := bothOf(f)
+		probe, hello := readProbeAndInitialize(f)
 		f.answer(probe.ID, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}`)
-		f.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, hello.ID)
+		f.writeLine(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, hello.ID)
 	}()
 	client, err := mcp.Connect(t.Context(), c, mcp.ClientOptions{Info: ourInfo, ProbeMax: time.Millisecond})
 	if err != nil || client.Era != mcp.Modern {
@@ -216,8 +216,27 @@ func TestConnectSlowModernServer(t *testing.T) {
 	}
 }
 
-// bothOf returns the probe and the initialize request. On a busy machine they may arrive in either order.
-func bothOf(f *far) (probe, hello mcp.Message) {
+// A modern server that is slow to ask for a sign-in, and lets initialize pass without one to refuse it.
+func TestConnectSlowSignIn(t *testing.T) {
+	t.Parallel()
+	refused := make(chan struct{})
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
+		if p.method == "server/discover" {
+			<-refused
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		defer close(refused)
+		http.Error(w, "Missing MCP-Protocol-Version header", http.StatusBadRequest)
+	})
+	_, err := mcp.Connect(t.Context(), dialHTTP(t, url, nil, nil), mcp.ClientOptions{Info: ourInfo, ProbeMax: time.Second})
+	if e, ok := errors.AsType[*mcp.LinkError](err); !ok || e.Status != http.StatusUnauthorized {
+		t.Errorf("got %v, want the refusal of the probe", err)
+	}
+}
+
+// readProbeAndInitialize returns the probe and the initialize request. On a busy machine they may arrive in either order.
+func readProbeAndInitialize(f *farEnd) (probe, hello mcp.Message) {
 	probe, hello = f.next(), f.next()
 	if probe.Method == "initialize" {
 		return hello, probe
@@ -228,11 +247,11 @@ func bothOf(f *far) (probe, hello mcp.Message) {
 // A legacy server that answers the probe only after initialize still counts as legacy.
 func TestConnectLateProbeAnswer(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
 	go func() {
-		probe, hello := bothOf(f)
+		probe, hello := readProbeAndInitialize(f)
 		f.answer(hello.ID, `{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"late","version":"1"}}`)
-		f.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, probe.ID)
+		f.writeLine(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, probe.ID)
 		f.next() // initialized
 		f.answer(f.next().ID, `{}`)
 	}()
@@ -247,7 +266,7 @@ func TestConnectLateProbeAnswer(t *testing.T) {
 
 func TestConnectServerThatEnds(t *testing.T) {
 	t.Parallel()
-	_, err := mcp.Connect(t.Context(), fake(t, "--exit-code=3"), mcp.ClientOptions{Info: ourInfo})
+	_, err := mcp.Connect(t.Context(), dialFake(t, "--exit-code=3"), mcp.ClientOptions{Info: ourInfo})
 	if _, ok := errors.AsType[*mcp.LinkError](err); !ok {
 		t.Errorf("got %v, want a LinkError", err)
 	}
@@ -267,12 +286,12 @@ func TestConnectStdioProcess(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	link := mcp.NewConn(mcp.NewLines(stdout, stdin, 0, stdout.Close), nothing{}, nil)
+	link := mcp.NewConn(mcp.NewLines(stdout, stdin, 0, stdout.Close), ignoringHandler{}, nil)
 	c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := echo(t, c, "x"); got != "x" || c.Era != mcp.Modern {
+	if got := callEcho(t, c, "x"); got != "x" || c.Era != mcp.Modern {
 		t.Errorf("echo %q, era %v", got, c.Era)
 	}
 	if err := stdin.Close(); err != nil {
@@ -307,7 +326,7 @@ func TestConnectSDKServer(t *testing.T) {
 			sdk.AddTool(server, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, a in) (*sdk.CallToolResult, any, error) {
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: a.Text}}}, nil, nil
 			})
-			link := pipes(t, func(r io.ReadCloser, w io.WriteCloser) {
+			link := linkOverPipes(t, func(r io.ReadCloser, w io.WriteCloser) {
 				_ = server.Run(context.Background(), &sdk.IOTransport{Reader: r, Writer: w}) // ends with its input
 			})
 			c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo})
@@ -317,7 +336,7 @@ func TestConnectSDKServer(t *testing.T) {
 			if c.Version != tc.want || c.Instructions != "be kind" || mcp.GetString(c.Info, "name") != "sdk" {
 				t.Errorf("version %s, instructions %q, info %s", c.Version, c.Instructions, c.Info)
 			}
-			if got := echo(t, c, "é"); got != "é" {
+			if got := callEcho(t, c, "é"); got != "é" {
 				t.Errorf("echo %q", got)
 			}
 		})
@@ -329,7 +348,7 @@ func TestClientReopensALostSession(t *testing.T) {
 	t.Parallel()
 	var reopened atomic.Int32
 	told := make(chan struct{}, 99)
-	c, err := mcp.Connect(t.Context(), fakeHTTP(t, "--era=legacy"), mcp.ClientOptions{
+	c, err := mcp.Connect(t.Context(), dialFakeHTTP(t, "--era=legacy"), mcp.ClientOptions{
 		Info: ourInfo, Reopened: func() { reopened.Add(1); told <- struct{}{} },
 	})
 	if err != nil {
@@ -341,7 +360,7 @@ func TestClientReopensALostSession(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 20 {
 		wg.Go(func() {
-			if got := echo(t, c, fmt.Sprint(n)); got != fmt.Sprint(n) {
+			if got := callEcho(t, c, fmt.Sprint(n)); got != fmt.Sprint(n) {
 				t.Errorf("echo %q", got)
 			}
 		})
@@ -356,7 +375,7 @@ func TestClientReopensALostSession(t *testing.T) {
 // A request that learns of the loss only after the new session was opened does not open another one.
 func TestClientReopensOnceForTheLate(t *testing.T) {
 	t.Parallel()
-	link := &forgetful{reopened: make(chan struct{})}
+	link := &forgetfulLink{reopened: make(chan struct{})}
 	link.sent.Add(2)
 	c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo, Protocol: "legacy"})
 	if err != nil {
@@ -379,9 +398,9 @@ func TestClientReopensOnceForTheLate(t *testing.T) {
 	}
 }
 
-// forgetful is a link that loses the session of the first request of each method. It refuses the request
+// forgetfulLink is a link that loses the session of the first request of each method. It refuses the request
 // "late" only after "early" has been answered in a new session.
-type forgetful struct {
+type forgetfulLink struct {
 	mcp.Link
 
 	opened   atomic.Int32
@@ -390,9 +409,9 @@ type forgetful struct {
 	reopened chan struct{}
 }
 
-func (f *forgetful) Agreed(string)                                         {}
-func (f *forgetful) Notify(context.Context, string, json.RawMessage) error { return nil }
-func (f *forgetful) Call(_ context.Context, r *mcp.Request) (mcp.Response, error) {
+func (f *forgetfulLink) Agreed(string)                                         {}
+func (f *forgetfulLink) Notify(context.Context, string, json.RawMessage) error { return nil }
+func (f *forgetfulLink) Call(_ context.Context, r *mcp.Request) (mcp.Response, error) {
 	if r.Method == "initialize" {
 		f.opened.Add(1)
 		return mcp.Response{Result: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"f","version":"1"}}`)}, nil
@@ -413,7 +432,7 @@ func (f *forgetful) Call(_ context.Context, r *mcp.Request) (mcp.Response, error
 func TestClientReopensForTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		link := &stalling{}
+		link := &stallingLink{}
 		c, err := mcp.Connect(t.Context(), link, mcp.ClientOptions{Info: ourInfo, Protocol: "legacy"})
 		if err != nil {
 			t.Fatal(err)
@@ -433,17 +452,17 @@ func TestClientReopensForTheOthers(t *testing.T) {
 	})
 }
 
-// stalling is a link whose session can be lost. It leaves the first attempt to open a new one unanswered.
-type stalling struct {
+// stallingLink is a link whose session can be lost. It leaves the first attempt to open a new one unanswered.
+type stallingLink struct {
 	mcp.Link
 
 	lost   atomic.Bool
 	stalls atomic.Int32
 }
 
-func (*stalling) Agreed(string)                                         {}
-func (*stalling) Notify(context.Context, string, json.RawMessage) error { return nil }
-func (s *stalling) Call(ctx context.Context, r *mcp.Request) (mcp.Response, error) {
+func (*stallingLink) Agreed(string)                                         {}
+func (*stallingLink) Notify(context.Context, string, json.RawMessage) error { return nil }
+func (s *stallingLink) Call(ctx context.Context, r *mcp.Request) (mcp.Response, error) {
 	switch {
 	case r.Method != "initialize" && s.lost.Load():
 		return mcp.Response{}, &mcp.LinkError{Sent: true, Status: 404, Err: mcp.ErrSessionGone}
@@ -470,7 +489,7 @@ func TestConnectInitializeFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+			url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 				if got := p.header.Get("Mcp-Method"); got != p.method {
 					t.Errorf("Mcp-Method of %s is %q", p.method, got)
 				}
@@ -481,10 +500,10 @@ func TestConnectInitializeFirst(t *testing.T) {
 				case test.status != 200:
 					w.WriteHeader(test.status)
 				default:
-					answerJSON(w, result(p, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`))
+					answerJSON(w, responseTo(p, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`))
 				}
 			})
-			c, err := mcp.Connect(t.Context(), dial(t, url, nil, nil), mcp.ClientOptions{Info: ourInfo, First: mcp.Legacy})
+			c, err := mcp.Connect(t.Context(), dialHTTP(t, url, nil, nil), mcp.ClientOptions{Info: ourInfo, First: mcp.Legacy})
 			status := 0
 			if e, ok := errors.AsType[*mcp.LinkError](err); ok {
 				status = e.Status

@@ -50,11 +50,11 @@ type conn struct {
 
 // waiter is a request that waits for its response.
 type waiter struct {
-	ch    chan Response // receives one Response, which is empty if err is set
-	owner any           // [Request.Owner]
-	long  bool          // a subscription, which the server may end
-	err   error         // why the request failed; set before the send on ch
-	large bool          // err is about an answer over the size limit
+	ch           chan Response // receives one Response, which is empty if err is set
+	owner        any           // [Request.Owner]
+	subscription bool          // a subscription, which the server may end
+	err          error         // why the request failed; set before the send on ch
+	tooLarge     bool          // err is about an answer over the size limit
 }
 
 // NewConn returns a link over s and starts to read. h receives the requests and notifications of the server.
@@ -79,7 +79,7 @@ func (c *conn) Call(ctx context.Context, req *Request) (Response, error) {
 	id := c.lastID.Add(1)
 	req.tellID(id)
 	w := c.waiters.Get().(*waiter)
-	w.owner, w.long = req.Owner, req.Method == "subscriptions/listen"
+	w.owner, w.subscription = req.Owner, req.Method == "subscriptions/listen"
 	c.mu.Lock()
 	if c.err != nil {
 		err := c.err
@@ -89,32 +89,39 @@ func (c *conn) Call(ctx context.Context, req *Request) (Response, error) {
 	c.waiting[id] = w
 	c.mu.Unlock()
 
+	var posted *posting
 	buf := frames.Get().(*[]byte)
 	*buf = appendRequest((*buf)[:0], ID(strconv.AppendUint(make([]byte, 0, 20), id, 10)), req.Method, req.Params)
-	err := c.stream.Write(*buf)
-	putFrame(buf)
-	if err != nil {
+	if p, ok := c.stream.(poster); ok {
+		posted = c.post(p, id, bytes.Clone(*buf))
+		defer posted.end()
+	} else if err := c.stream.Write(*buf); err != nil {
+		putFrame(buf)
 		c.forget(id)
 		return Response{}, asLinkError(err)
 	}
+	putFrame(buf)
 	select {
 	case resp := <-w.ch:
-		return c.collect(w, resp)
+		return c.releaseWaiter(w, resp)
 	case <-ctx.Done():
 	}
 	if c.forget(id) {
-		if !req.NoCancel {
+		if !req.NoCancel && posted.begun() {
 			c.sendCancel(id, context.Cause(ctx))
 		}
 		return Response{}, context.Cause(ctx)
 	}
-	return c.collect(w, <-w.ch) // an answer was already being delivered
+	return c.releaseWaiter(w, <-w.ch) // an answer was already being delivered
 }
 
-func (c *conn) collect(w *waiter, resp Response) (Response, error) {
-	err, large := w.err, w.large
+func (c *conn) releaseWaiter(w *waiter, resp Response) (Response, error) {
+	err, large := w.err, w.tooLarge
 	*w = waiter{ch: w.ch}
 	c.waiters.Put(w)
+	if e, ok := errors.AsType[*LinkError](err); ok {
+		return Response{}, e
+	}
 	if err != nil {
 		return Response{}, &LinkError{Sent: true, TooLarge: large, Err: err}
 	}
@@ -140,9 +147,25 @@ func (c *conn) forget(id uint64) bool {
 }
 
 func (c *conn) sendCancel(id uint64, cause error) {
-	params := cancelParams(strconv.AppendUint(nil, id, 10), cause)
-	if err := c.stream.Write(AppendNotification(nil, "notifications/cancelled", params)); err != nil {
-		c.log.Debug("cancel not sent", "error", err)
+	raw := AppendNotification(nil, "notifications/cancelled", cancelParams(strconv.AppendUint(nil, id, 10), cause))
+	send := func() {
+		if err := c.stream.Write(raw); err != nil {
+			c.log.Debug("cancel not sent", "error", err)
+		}
+	}
+	if _, ok := c.stream.(poster); ok {
+		c.spawn(send) // the caller does not wait for the server's answer
+		return
+	}
+	send()
+}
+
+// spawn runs f on a goroutine that Close waits for, unless the connection has ended.
+func (c *conn) spawn(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.wg.Go(f)
 	}
 }
 
@@ -221,7 +244,7 @@ func (c *conn) read() {
 			continue
 		}
 		if frame, ok := errors.AsType[*FrameError](err); ok {
-			c.badFrame(frame)
+			c.handleBadFrame(frame)
 			continue
 		}
 		c.fail(err)
@@ -229,12 +252,12 @@ func (c *conn) read() {
 	}
 }
 
-// badFrame handles a frame that is not a message. If it was meant as an answer, its request fails; otherwise
+// handleBadFrame handles a frame that is not a message. If it was meant as an answer, its request fails; otherwise
 // it goes to Noise.
-func (c *conn) badFrame(f *FrameError) {
-	if w := c.claimFor(f.marks); w != nil {
+func (c *conn) handleBadFrame(f *FrameError) {
+	if w := c.claimUnreadable(f.marks); w != nil {
 		c.log.Warn("the server's answer cannot be read", "error", f.Err)
-		w.err, w.large = f.unreadableAnswer(), f.TooLong
+		w.err, w.tooLarge = f.unreadableAnswer(), f.TooLong
 		w.ch <- Response{}
 		return
 	}
@@ -243,15 +266,15 @@ func (c *conn) badFrame(f *FrameError) {
 	}
 }
 
-// claimFor is like claim for an answer that could not be parsed. It uses the answer's id or, if that cannot be read either,
+// claimUnreadable is like claim for an answer that could not be parsed. It uses the answer's id or, if that cannot be read either,
 // takes the only waiting request. A frame that looks like a request is not considered, because the server's ids may
 // equal ours.
-func (c *conn) claimFor(m marks) *waiter {
+func (c *conn) claimUnreadable(m marks) *waiter {
 	if !m.answer {
 		return nil
 	}
 	if id, ok := parseID(m.id); ok {
-		return c.claim(id)
+		return c.claimWaiter(id)
 	}
 	if m.id == "" || m.id == "null" {
 		return c.claimOnly()
@@ -267,7 +290,7 @@ func (c *conn) claimOnly() *waiter {
 	var only uint64
 	for id, w := range c.waiting {
 		switch {
-		case w.long:
+		case w.subscription:
 		case only != 0:
 			return nil
 		default:
@@ -282,11 +305,11 @@ func (c *conn) claimOnly() *waiter {
 func (c *conn) receive(m Message) {
 	switch {
 	case m.IsResponse():
-		c.respond(m)
+		c.deliverResponse(m)
 	case m.IsRequest():
-		c.serve(m)
+		c.serveRequest(m)
 	case m.Method == "notifications/cancelled":
-		c.cancelled(m)
+		c.handleCancelled(m)
 	default:
 		c.handler.Notification(m, c.subscriber(m))
 	}
@@ -307,7 +330,7 @@ func (c *conn) subscriber(m Message) any {
 	return nil
 }
 
-func (c *conn) respond(m Message) {
+func (c *conn) deliverResponse(m Message) {
 	id, ok := parseID(m.ID)
 	if ok && m.ID[0] == '"' {
 		c.warnTextID(m.ID)
@@ -315,7 +338,7 @@ func (c *conn) respond(m Message) {
 	var w *waiter
 	switch {
 	case ok:
-		w = c.claim(id)
+		w = c.claimWaiter(id)
 	case m.Error != nil && (m.ID == "" || m.ID == "null"):
 		w = c.claimOnly() // JSON-RPC 2.0, section 5: a server that could not read the id answers with null
 	}
@@ -337,7 +360,7 @@ func (c *conn) warnTextID(id ID) {
 	}
 }
 
-func (c *conn) claim(id uint64) *waiter {
+func (c *conn) claimWaiter(id uint64) *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.waiting[id]
@@ -356,7 +379,7 @@ func parseID(id ID) (uint64, bool) {
 	return n, err == nil
 }
 
-func (c *conn) serve(m Message) {
+func (c *conn) serveRequest(m Message) {
 	ctx, cancel := context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	if c.err != nil || c.serving[m.ID] != nil {
@@ -374,7 +397,7 @@ func (c *conn) serve(m Message) {
 		delete(c.serving, m.ID)
 		c.mu.Unlock()
 		if ctx.Err() == nil {
-			err := c.stream.Write(answerOf(m.ID, result, err))
+			err := c.stream.Write(responseBytes(m.ID, result, err))
 			if errors.Is(err, ErrNotReading) { // without an answer the server would wait for ever
 				c.fail(err)
 			}
@@ -386,8 +409,8 @@ func (c *conn) serve(m Message) {
 	}()
 }
 
-// answerOf returns the response to a request: result, or err as an error object.
-func answerOf(id ID, result json.RawMessage, err error) []byte {
+// responseBytes returns the response to a request: result, or err as an error object.
+func responseBytes(id ID, result json.RawMessage, err error) []byte {
 	if err == nil {
 		return AppendResult(nil, id, result)
 	}
@@ -407,10 +430,10 @@ func errorObject(err error) json.RawMessage {
 	return (&Error{Code: CodeInternal, Message: err.Error()}).Object()
 }
 
-// cancelled handles notifications/cancelled. It ends the request of the server with that id. If there is
+// handleCancelled handles notifications/cancelled. It ends the request of the server with that id. If there is
 // none, it may end a subscriptions/listen request of ours, as MCP 2026-07-28 allows. Any other request of
 // ours with that id goes on: the server means one of its own that has been answered already.
-func (c *conn) cancelled(m Message) {
+func (c *conn) handleCancelled(m Message) {
 	id := ID(bytes.TrimSpace(Get(m.Params, "requestId")))
 	c.mu.Lock()
 	cancel := c.serving[id]
@@ -419,7 +442,7 @@ func (c *conn) cancelled(m Message) {
 		cancel(&TakenBack{Params: m.Params})
 		return
 	}
-	if w := c.claimLong(id); w != nil {
+	if w := c.claimSubscription(id); w != nil {
 		w.err = errors.New("the server ended the request")
 		w.ch <- Response{}
 		return
@@ -427,8 +450,8 @@ func (c *conn) cancelled(m Message) {
 	c.handler.Notification(m, nil)
 }
 
-// claimLong is like claim for a subscription, the only request that the server may end.
-func (c *conn) claimLong(id ID) *waiter {
+// claimSubscription is like claim for a subscription, the only request that the server may end.
+func (c *conn) claimSubscription(id ID) *waiter {
 	n, ok := parseID(id)
 	if !ok {
 		return nil
@@ -436,7 +459,7 @@ func (c *conn) claimLong(id ID) *waiter {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.waiting[n]
-	if w == nil || !w.long {
+	if w == nil || !w.subscription {
 		return nil
 	}
 	delete(c.waiting, n)

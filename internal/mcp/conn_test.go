@@ -19,8 +19,9 @@ import (
 	"collie/test/await"
 )
 
-// far is the server's end of a conn under test. The test reads and writes lines there.
-type far struct {
+// farEnd is the end of a pair of pipes that the test holds itself, in place of a server (of a client in
+// startLineClient). It reads and writes lines there.
+type farEnd struct {
 	t    *testing.T
 	in   mcp.Stream
 	out  *io.PipeWriter
@@ -28,12 +29,12 @@ type far struct {
 }
 
 // newConn returns a conn over in-memory pipes and its far end. Both end with the test.
-func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (*mcp.Conn, *far) {
+func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (*mcp.Conn, *farEnd) {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	c := mcp.NewConn(mcp.NewLines(toClient, fromClient, maxFrame, toClient.Close), h, opts)
-	f := &far{t: t, in: mcp.NewLines(toServer, fromServer, 0, toServer.Close), out: fromServer, read: make(chan mcp.Message, 2000)}
+	f := &farEnd{t: t, in: mcp.NewLines(toServer, fromServer, 0, toServer.Close), out: fromServer, read: make(chan mcp.Message, 2000)}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer close(f.read)
@@ -56,7 +57,8 @@ func newConn(t *testing.T, h mcp.Handler, opts *mcp.ConnOptions, maxFrame int) (
 	return c.(*mcp.Conn), f
 }
 
-func (f *far) next() mcp.Message {
+// next returns the next message that the other side sent, and fails the test if none comes.
+func (f *farEnd) next() mcp.Message {
 	f.t.Helper()
 	select {
 	case m, ok := <-f.read:
@@ -70,27 +72,30 @@ func (f *far) next() mcp.Message {
 	return mcp.Message{}
 }
 
-func (f *far) say(format string, args ...any) {
+// writeLine sends one line, which need not be a message.
+func (f *farEnd) writeLine(format string, args ...any) {
 	f.t.Helper()
 	if err := f.in.Write(fmt.Appendf(nil, format, args...)); err != nil {
 		f.t.Errorf("say: %v", err)
 	}
 }
 
-func (f *far) answer(id mcp.ID, result string) {
+// answer sends a response with the result, which is JSON text.
+func (f *farEnd) answer(id mcp.ID, result string) {
 	f.t.Helper()
-	f.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+	f.writeLine(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-// asked is a call in progress.
-type asked struct {
+// pendingCall is a call in progress.
+type pendingCall struct {
 	resp mcp.Response
 	err  error
 	done chan struct{}
 }
 
-func ask(ctx context.Context, c *mcp.Conn, req *mcp.Request) *asked {
-	a := &asked{done: make(chan struct{})}
+// startCall sends the request on a goroutine of its own.
+func startCall(ctx context.Context, c *mcp.Conn, req *mcp.Request) *pendingCall {
+	a := &pendingCall{done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		a.resp, a.err = c.Call(ctx, req)
@@ -98,7 +103,9 @@ func ask(ctx context.Context, c *mcp.Conn, req *mcp.Request) *asked {
 	return a
 }
 
-func (a *asked) result(t *testing.T) string {
+// waitResult waits for the answer and returns its result or its JSON-RPC error as text. It fails the test if the call
+// failed without an answer.
+func (a *pendingCall) waitResult(t *testing.T) string {
 	t.Helper()
 	<-a.done
 	if a.err != nil {
@@ -107,11 +114,11 @@ func (a *asked) result(t *testing.T) string {
 	return string(a.resp.Result) + string(a.resp.Error)
 }
 
-// nothing is a Handler for tests in which the server sends nothing.
-type nothing struct{}
+// ignoringHandler is a Handler for tests in which the server sends nothing.
+type ignoringHandler struct{}
 
-func (nothing) Notification(mcp.Message, any) {}
-func (nothing) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+func (ignoringHandler) Notification(mcp.Message, any) {}
+func (ignoringHandler) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
 	return nil, errors.New("unexpected request")
 }
 
@@ -119,7 +126,7 @@ func (nothing) Request(context.Context, mcp.Message, any) (json.RawMessage, erro
 func TestConnManyCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 1000
-	c, f := newConn(t, nothing{}, nil, 0)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -148,35 +155,35 @@ func TestConnManyCalls(t *testing.T) {
 
 func TestConnRequestIDs(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
 	for want := 1; want <= 3; want++ { // integers, ascending
-		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+		a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 		m := f.next()
 		if got := string(m.Raw); got != fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x"}`, want) {
 			t.Errorf("sent %s", got)
 		}
 		f.answer(m.ID, "{}")
-		a.result(t)
+		a.waitResult(t)
 	}
 }
 
 // Answers with unknown ids are dropped and counted; the right one still arrives.
 func TestConnStrangeIDs(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 	id := f.next().ID
 	for _, other := range []string{`99`, `"nobody"`, `null`, `-1`, `1.5`, `18446744073709551616`, `""`} {
 		f.answer(mcp.ID(other), `"wrong"`)
 	}
 	f.answer(`"`+id+`"`, `"right"`) // the id as a string
-	if got := a.result(t); got != `"right"` {
+	if got := a.waitResult(t); got != `"right"` {
 		t.Errorf("answer %s", got)
 	}
 	f.answer(id, `"again"`)
-	b := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	b := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 	f.answer(f.next().ID, `"second"`)
-	if got := b.result(t); got != `"second"` {
+	if got := b.waitResult(t); got != `"second"` {
 		t.Errorf("second answer %s", got)
 	}
 	if got := c.Dropped(); got != 8 {
@@ -186,49 +193,49 @@ func TestConnStrangeIDs(t *testing.T) {
 
 func TestConnErrorWinsOverResult(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
-	f.say(`{"jsonrpc":"2.0","result":{"isError":true},"id":%s,"error": {"code":1, "message":"no","data":1.0}}`, f.next().ID)
-	if got := a.result(t); got != `{"code":1, "message":"no","data":1.0}` || a.resp.IsError {
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
+	f.writeLine(`{"jsonrpc":"2.0","result":{"isError":true},"id":%s,"error": {"code":1, "message":"no","data":1.0}}`, f.next().ID)
+	if got := a.waitResult(t); got != `{"code":1, "message":"no","data":1.0}` || a.resp.IsError {
 		t.Errorf("answer %s, isError %t", got, a.resp.IsError)
 	}
 }
 
-// recorder records what arrives, in order.
+// recorder is a Handler that records the notifications that arrive, in order, and answers requests with handleFunc.
 type recorder struct {
-	mu   sync.Mutex
-	list []string
-	serve
+	mu            sync.Mutex
+	notifications []string
+	handleFunc
 }
 
-type serve func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
+type handleFunc func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
 
 func (r *recorder) Notification(m mcp.Message, _ any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.list = append(r.list, m.Method+string(m.Params))
+	r.notifications = append(r.notifications, m.Method+string(m.Params))
 }
 
 func (r *recorder) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMessage, error) {
-	return r.serve(ctx, m)
+	return r.handleFunc(ctx, m)
 }
 
 func TestConnNotificationsComeBeforeTheResponse(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	c, f := newConn(t, r, nil, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 	id := f.next().ID
 	var want []string
 	for n := range 50 {
-		f.say(`{"jsonrpc":"2.0","method":"note","params":{"n":%d}}`, n)
+		f.writeLine(`{"jsonrpc":"2.0","method":"note","params":{"n":%d}}`, n)
 		want = append(want, fmt.Sprintf(`note{"n":%d}`, n))
 	}
 	f.answer(id, "{}")
-	a.result(t)
+	a.waitResult(t)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d := cmp.Diff(want, r.list); d != "" {
+	if d := cmp.Diff(want, r.notifications); d != "" {
 		t.Errorf("notifications (-want +got):\n%s", d)
 	}
 }
@@ -236,7 +243,7 @@ func TestConnNotificationsComeBeforeTheResponse(t *testing.T) {
 func TestConnServesTheServer(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan struct{}, 9), make(chan error, 9)
-	c, f := newConn(t, &recorder{serve: func(ctx context.Context, m mcp.Message) (json.RawMessage, error) {
+	c, f := newConn(t, &recorder{handleFunc: func(ctx context.Context, m mcp.Message) (json.RawMessage, error) {
 		switch m.Method {
 		case "good":
 			return m.Params, nil
@@ -255,27 +262,27 @@ func TestConnServesTheServer(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":"1","method":"refused"}`, `{"jsonrpc":"2.0","id":"1","error":{"code":-1, "message":"user","x":1}}`},
 		{`{"jsonrpc":"2.0","id":2,"method":"failed"}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"oops"}}`},
 	} {
-		f.say("%s", tc.in)
+		f.writeLine("%s", tc.in)
 		if got := string(f.next().Raw); got != tc.want {
 			t.Errorf("answer to %s:\n got %s\nwant %s", tc.in, got, tc.want)
 		}
 	}
 	// The server's request has the same id as a waiting request of ours.
-	mine := ask(t.Context(), c, &mcp.Request{Method: "mine"})
+	mine := startCall(t.Context(), c, &mcp.Request{Method: "mine"})
 	id := f.next().ID
-	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id)
-	f.say(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id) // a second request with the same id is ignored
+	f.writeLine(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id)
+	f.writeLine(`{"jsonrpc":"2.0","id":%s,"method":"wait"}`, id) // a second request with the same id is ignored
 	<-began
-	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId": %s }}`, id)
+	f.writeLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId": %s }}`, id)
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled with %v", err)
 	}
 	f.answer(id, `"mine"`)
-	if got := mine.result(t); got != `"mine"` {
+	if got := mine.waitResult(t); got != `"mine"` {
 		t.Errorf("answer %s", got)
 	}
 	// The cancelled request gets no answer: the next message answers another one.
-	f.say(`{"jsonrpc":"2.0","id":3,"method":"good","params":{}}`)
+	f.writeLine(`{"jsonrpc":"2.0","id":3,"method":"good","params":{}}`)
 	if got := f.next(); got.ID != "3" {
 		t.Errorf("sent %s", got.Raw)
 	}
@@ -284,9 +291,9 @@ func TestConnServesTheServer(t *testing.T) {
 // A server may end a subscriptions/listen request of ours (2026-07-28).
 func TestConnServerEndsARequest(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "subscriptions/listen"})
-	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, f.next().ID)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "subscriptions/listen"})
+	f.writeLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, f.next().ID)
 	<-a.done
 	if _, ok := errors.AsType[*mcp.LinkError](a.err); !ok {
 		t.Errorf("ended with %v, want a LinkError", a.err)
@@ -296,29 +303,29 @@ func TestConnServerEndsARequest(t *testing.T) {
 func TestConnTooLongFailsItsRequestOnly(t *testing.T) {
 	t.Parallel()
 	var noise []string
-	c, f := newConn(t, nothing{}, &mcp.ConnOptions{Noise: func(frame []byte, err error) {
+	c, f := newConn(t, ignoringHandler{}, &mcp.ConnOptions{Noise: func(frame []byte, err error) {
 		noise = append(noise, fmt.Sprintf("%.20s: %v", frame, err))
 	}}, 1000)
-	long := ask(t.Context(), c, &mcp.Request{Method: "long"})
+	long := startCall(t.Context(), c, &mcp.Request{Method: "long"})
 	longID := f.next().ID
-	b := ask(t.Context(), c, &mcp.Request{Method: "other"})
+	b := startCall(t.Context(), c, &mcp.Request{Method: "other"})
 	other := f.next().ID
 	pad := strings.Repeat("x", 2000)
 	// A request of the server with the same id does not affect ours.
-	f.say(`{"jsonrpc":"2.0","id":%s,"method":"huge","params":{"t":"%s"}}`, other, pad)
-	f.say(`{"jsonrpc":"2.0","id":%s,"result":{"t":"%s"}}`, longID, pad)
+	f.writeLine(`{"jsonrpc":"2.0","id":%s,"method":"huge","params":{"t":"%s"}}`, other, pad)
+	f.writeLine(`{"jsonrpc":"2.0","id":%s,"result":{"t":"%s"}}`, longID, pad)
 	<-long.done
 	e, ok := errors.AsType[*mcp.LinkError](long.err)
 	if !ok || !e.TooLarge || !e.Sent || !strings.Contains(e.Error(), "1000 bytes") {
 		t.Errorf("the long answer gives %#v", long.err)
 	}
 	f.answer(other, `"fine"`)
-	if got := b.result(t); got != `"fine"` {
+	if got := b.waitResult(t); got != `"fine"` {
 		t.Errorf("other answer %s", got)
 	}
-	d := ask(t.Context(), c, &mcp.Request{Method: "next"})
+	d := startCall(t.Context(), c, &mcp.Request{Method: "next"})
 	f.answer(f.next().ID, `"next"`)
-	if got := d.result(t); got != `"next"` {
+	if got := d.waitResult(t); got != `"next"` {
 		t.Errorf("answer %s", got)
 	}
 	if d := cmp.Diff([]string{`{"jsonrpc":"2.0","id: message longer than 1000 bytes`}, noise); d != "" {
@@ -329,13 +336,13 @@ func TestConnTooLongFailsItsRequestOnly(t *testing.T) {
 func TestConnNoise(t *testing.T) {
 	t.Parallel()
 	seen := make(chan string, 9)
-	c, f := newConn(t, nothing{}, &mcp.ConnOptions{Noise: func(frame []byte, _ error) { seen <- string(frame) }}, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	c, f := newConn(t, ignoringHandler{}, &mcp.ConnOptions{Noise: func(frame []byte, _ error) { seen <- string(frame) }}, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 	id := f.next().ID
-	f.say("starting up ...")
-	f.say(`{"level":"info"}`)
+	f.writeLine("starting up ...")
+	f.writeLine(`{"level":"info"}`)
 	f.answer(id, "{}")
-	a.result(t)
+	a.waitResult(t)
 	for _, want := range []string{"starting up ...", `{"level":"info"}`} {
 		if got := <-seen; got != want {
 			t.Errorf("noise %q, want %q", got, want)
@@ -345,10 +352,10 @@ func TestConnNoise(t *testing.T) {
 
 func TestConnCancel(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	a := ask(ctx, c, &mcp.Request{Method: "tools/call"})
-	b := ask(ctx, c, &mcp.Request{Method: "initialize", NoCancel: true})
+	a := startCall(ctx, c, &mcp.Request{Method: "tools/call"})
+	b := startCall(ctx, c, &mcp.Request{Method: "initialize", NoCancel: true})
 	ids := map[string]mcp.ID{}
 	for range 2 {
 		m := f.next()
@@ -366,13 +373,13 @@ func TestConnCancel(t *testing.T) {
 		t.Errorf("sent %s\nwant %s", got, want)
 	}
 	f.answer(ids["tools/call"], `"late"`) // dropped
-	d := ask(t.Context(), c, &mcp.Request{Method: "ping"})
+	d := startCall(t.Context(), c, &mcp.Request{Method: "ping"})
 	if m := f.next(); m.Method != "ping" {
 		t.Errorf("sent %s, want nothing more about the cancelled requests", m.Raw)
 	} else {
 		f.answer(m.ID, "{}")
 	}
-	d.result(t)
+	d.waitResult(t)
 }
 
 // When the server goes away, waiting calls and later calls fail.
@@ -382,17 +389,17 @@ func TestConnEnd(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			serving := make(chan struct{})
-			c, f := newConn(t, &recorder{serve: func(ctx context.Context, _ mcp.Message) (json.RawMessage, error) {
+			c, f := newConn(t, &recorder{handleFunc: func(ctx context.Context, _ mcp.Message) (json.RawMessage, error) {
 				close(serving)
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}}, nil, 0)
-			var waiting []*asked
+			var waiting []*pendingCall
 			for range 20 {
-				waiting = append(waiting, ask(t.Context(), c, &mcp.Request{Method: "x"}))
+				waiting = append(waiting, startCall(t.Context(), c, &mcp.Request{Method: "x"}))
 				f.next()
 			}
-			f.say(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
+			f.writeLine(`{"jsonrpc":"2.0","id":1,"method":"wait"}`)
 			<-serving
 			if how == "server" {
 				_ = f.out.Close() // as happens when a process ends
@@ -422,7 +429,7 @@ func TestConnServerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	far, near := net.Pipe() // net.Pipe has deadlines, as pipes of the operating system do
-	c := mcp.NewConn(mcp.NewLines(r, near, 0, r.Close), nothing{}, nil)
+	c := mcp.NewConn(mcp.NewLines(r, near, 0, r.Close), ignoringHandler{}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
@@ -440,12 +447,12 @@ func TestConnServerThatDoesNotRead(t *testing.T) {
 // on.
 func TestConnServerTakesBackAnAnsweredRequest(t *testing.T) {
 	t.Parallel()
-	c, f := newConn(t, nothing{}, nil, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "tools/call"})
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "tools/call"})
 	id := f.next().ID
-	f.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
+	f.writeLine(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id)
 	f.answer(id, `{"ok":true}`)
-	if got := a.result(t); got != `{"ok":true}` {
+	if got := a.waitResult(t); got != `{"ok":true}` {
 		t.Errorf("the call ended with %s", got)
 	}
 }

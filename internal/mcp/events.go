@@ -25,9 +25,9 @@ const (
 	maxOwnBytes   = 256 << 10
 	// heartbeatInterval is how often a stream without messages sends a comment, so that it is not taken for dead.
 	heartbeatInterval = 25 * time.Second
-	// comeBack is how long a client that lost a stream should wait before it reconnects (the SSE retry
+	// reconnectDelay is how long a client that lost a stream should wait before it reconnects (the SSE retry
 	// field).
-	comeBack = time.Second
+	reconnectDelay = time.Second
 	// slowReaderDelay is how long the sender of a log message is delayed if the client is reading but has fallen
 	// behind.
 	slowReaderDelay = 250 * time.Millisecond
@@ -83,9 +83,9 @@ func (s *eventStream) add(m outgoing, k kind) bool {
 		return false
 	}
 	before := s.bytes
-	if s.admit(m, k) {
-		s.push(m)
-		s.wake()
+	if s.admitOrDrop(m, k) {
+		s.appendEvent(m)
+		s.wakeReader()
 	}
 	s.trim()
 	grown := s.bytes - before
@@ -124,8 +124,8 @@ func (s *eventStream) addSlowly(m outgoing, k kind) bool {
 // ask appends a request to the client.
 func (s *eventStream) ask(raw []byte) bool { return s.add(outgoing{head: raw}, mustArrive) }
 
-// admit decides whether there is room for a message.
-func (s *eventStream) admit(m outgoing, k kind) bool {
+// admitOrDrop decides whether there is room for a message.
+func (s *eventStream) admitOrDrop(m outgoing, k kind) bool {
 	limit := maxNotes
 	if s.reader == 0 {
 		limit = maxUnread
@@ -162,12 +162,12 @@ func (s *eventStream) admit(m outgoing, k kind) bool {
 
 // tellGap adds a log message that tells the client how many messages were left out.
 func (s *eventStream) tellGap() {
-	if raw, ok := s.gap.notice(); ok {
-		s.push(outgoing{head: raw})
+	if raw, ok := s.gap.gapNotice(); ok {
+		s.appendEvent(outgoing{head: raw})
 	}
 }
 
-func (s *eventStream) push(m outgoing) {
+func (s *eventStream) appendEvent(m outgoing) {
 	s.last++
 	s.list = append(s.list, sentEvent{s.last, m})
 	s.bytes += m.size()
@@ -197,7 +197,7 @@ func (s *eventStream) trim() {
 	s.list = s.list[n:]
 }
 
-func (s *eventStream) wake() {
+func (s *eventStream) wakeReader() {
 	close(s.more)
 	s.more = make(chan struct{})
 }
@@ -211,7 +211,7 @@ func (s *eventStream) end() {
 	}
 	s.tellGap()
 	s.ended = true
-	s.wake()
+	s.wakeReader()
 }
 
 // unreadSince returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
@@ -222,16 +222,16 @@ func (s *eventStream) unreadSince() (at time.Time, ok bool) {
 	return s.readerLeftAt, s.ended && s.reader == 0
 }
 
-// has reports whether all events after number from are still in memory.
-func (s *eventStream) has(from int) bool {
+// holdsAfter reports whether all events after number from are still in memory.
+func (s *eventStream) holdsAfter(from int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.dropped && from >= s.last-len(s.list)
 }
 
-// drop discards the kept events unless they are being read, and reports whether it did. final means that
+// dropKept discards the kept events unless they are being read, and reports whether it did. final means that
 // no client can resume the stream; if it is being read, it is discarded when the reader leaves.
-func (s *eventStream) drop(final bool) (bytes int, ok bool) {
+func (s *eventStream) dropKept(final bool) (bytes int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.final = s.final || final
@@ -240,12 +240,12 @@ func (s *eventStream) drop(final bool) (bytes int, ok bool) {
 	}
 	bytes = s.bytes
 	s.dropped, s.list, s.bytes, s.waiting, s.signals = true, nil, 0, 0, nil
-	s.wake()
+	s.wakeReader()
 	return bytes, true
 }
 
-// read reports whether a client is reading the stream.
-func (s *eventStream) read() bool {
+// isRead reports whether a client is reading the stream.
+func (s *eventStream) isRead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reader != 0 && !s.ended
@@ -295,11 +295,11 @@ func (s *eventStream) serve(ctx context.Context, w http.ResponseWriter, from int
 	w.WriteHeader(http.StatusOK)
 	out := newSlowWriter(w, s.stall)
 	defer out.done()
-	me, from := s.attach(from)
-	defer s.detach(me)
+	me, from := s.attachReader(from)
+	defer s.detachReader(me)
 	var buf []byte
 	if s.primed && from == 0 {
-		buf = fmt.Appendf(buf, "id: %s_0\nretry: %d\ndata: \n\n", s.id, comeBack.Milliseconds())
+		buf = fmt.Appendf(buf, "id: %s_0\nretry: %d\ndata: \n\n", s.id, reconnectDelay.Milliseconds())
 	}
 	if s.recordWrite(out.write(buf)) || s.recordWrite(out.flush()) {
 		return false
@@ -312,7 +312,7 @@ func (s *eventStream) serve(ctx context.Context, w http.ResponseWriter, from int
 			s.mu.Unlock()
 			return false
 		}
-		batch := s.next(from)
+		batch := s.nextBatch(from)
 		before := s.lastGiven
 		if len(batch) > 0 {
 			from = batch[len(batch)-1].n
@@ -321,13 +321,13 @@ func (s *eventStream) serve(ctx context.Context, w http.ResponseWriter, from int
 		ended, more := s.ended, s.more
 		s.mu.Unlock()
 		if len(batch) > 0 {
-			if s.recordWrite(s.emit(out, &buf, batch)) {
+			if s.recordWrite(s.writeBatch(out, &buf, batch)) {
 				s.mu.Lock()
 				s.lastGiven = before
 				s.mu.Unlock()
 				return false
 			}
-			s.delivered(from)
+			s.recordDelivered(from)
 			continue
 		}
 		if ended {
@@ -353,8 +353,8 @@ func (s *eventStream) recordWrite(err error) (failed bool) {
 	return err != nil
 }
 
-// attach makes the caller the reader of the stream.
-func (s *eventStream) attach(from int) (me, begin int) {
+// attachReader makes the caller the reader of the stream.
+func (s *eventStream) attachReader(from int) (me, begin int) {
 	s.mu.Lock()
 	s.readerCount++
 	me = s.readerCount
@@ -368,14 +368,14 @@ func (s *eventStream) attach(from int) (me, begin int) {
 		from = s.last - len(s.list)
 		s.tellGap()
 	}
-	s.wake() // makes an earlier reader leave
+	s.wakeReader() // makes an earlier reader leave
 	s.mu.Unlock()
-	s.keeper.take(s)
+	s.keeper.takeForReading(s)
 	return me, from
 }
 
-// detach ends reading; another reader may attach.
-func (s *eventStream) detach(me int) {
+// detachReader ends reading; another reader may attach.
+func (s *eventStream) detachReader(me int) {
 	s.mu.Lock()
 	last := s.reader == me
 	if last {
@@ -389,12 +389,12 @@ func (s *eventStream) detach(me int) {
 	case final:
 		s.keeper.forget(s)
 	default:
-		s.keeper.put(s, complete)
+		s.keeper.addUnread(s, complete)
 	}
 }
 
-// next returns the events after number from that are to be written together.
-func (s *eventStream) next(from int) []sentEvent {
+// nextBatch returns the events after number from that are to be written together.
+func (s *eventStream) nextBatch(from int) []sentEvent {
 	i := max(0, from-(s.last-len(s.list)))
 	if i >= len(s.list) {
 		return nil
@@ -407,8 +407,8 @@ func (s *eventStream) next(from int) []sentEvent {
 	return slices.Clone(s.list[i:j])
 }
 
-// emit writes events. It does not copy large ones.
-func (s *eventStream) emit(out *slowWriter, buf *[]byte, batch []sentEvent) error {
+// writeBatch writes events. It does not copy large ones.
+func (s *eventStream) writeBatch(out *slowWriter, buf *[]byte, batch []sentEvent) error {
 	b := (*buf)[:0]
 	for _, e := range batch {
 		if s.id != "" {
@@ -416,13 +416,13 @@ func (s *eventStream) emit(out *slowWriter, buf *[]byte, batch []sentEvent) erro
 			b = append(strconv.AppendInt(b, int64(e.n), 10), '\n')
 		}
 		b = append(b, "event: message\ndata: "...)
-		if e.m.size() < split {
+		if e.m.size() < splitSize {
 			b = e.m.appendLine(b)
 		} else {
 			if err := out.write(b); err != nil {
 				return err
 			}
-			if err := e.m.pieces(writeSize, out.write); err != nil {
+			if err := e.m.eachPiece(writeSize, out.write); err != nil {
 				return err
 			}
 			b = b[:0]
@@ -436,8 +436,8 @@ func (s *eventStream) emit(out *slowWriter, buf *[]byte, batch []sentEvent) erro
 	return out.flush()
 }
 
-// delivered records that all events up to number n were written.
-func (s *eventStream) delivered(n int) {
+// recordDelivered records that all events up to number n were written.
+func (s *eventStream) recordDelivered(n int) {
 	s.mu.Lock()
 	before := s.bytes
 	first := s.last - len(s.list)
@@ -460,8 +460,8 @@ func (s *eventStream) delivered(n int) {
 	s.keeper.grow(grown)
 }
 
-// eventID splits the id of an event into stream and number.
-func eventID(id string) (stream string, n int, ok bool) {
+// splitEventID splits the id of an event into stream and number.
+func splitEventID(id string) (stream string, n int, ok bool) {
 	i := strings.LastIndexByte(id, '_')
 	if i < 0 {
 		return "", 0, false

@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-func message(n int) outgoing {
+func messageOfSize(n int) outgoing {
 	return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":%q}`, strings.Repeat("x", n))}
 }
 
@@ -28,9 +28,9 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 		apart        time.Duration // time between their ends; the newest has just ended
 		want, oldest int
 	}{
-		{"few", 10, time.Second, 10, 0},
-		{"many", 200, time.Millisecond, maxKept, 200 - maxKept},
-		{"old", 10, keepStream / 4, 5, 5},
+		{name: "few", streams: 10, apart: time.Second, want: 10},
+		{name: "many", streams: 200, apart: time.Millisecond, want: maxKept, oldest: 200 - maxKept},
+		{name: "old", streams: 10, apart: keepStream / 4, want: 5, oldest: 5},
 	} {
 		s := newSession("")
 		own := newEvents("s")
@@ -39,7 +39,7 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 		s.streams["running"] = newEvents("running")
 		for n := range tc.streams {
 			e := newEvents(fmt.Sprint(n))
-			e.add(message(100), mustArrive)
+			e.add(messageOfSize(100), mustArrive)
 			e.end()
 			e.readerLeftAt = now.Add(-time.Duration(tc.streams-1-n) * tc.apart)
 			s.streams[e.id] = e
@@ -61,7 +61,7 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 func TestKeeperDropsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	const each = 1000
-	k := newKeeper(5 * each)
+	k := newReplayBudget(5 * each)
 	var sessions []*session
 	stream := func(name string) *eventStream {
 		s := newSession(name)
@@ -81,12 +81,12 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	fill := func(e *eventStream) {
-		e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), mustArrive)
+		e.add(messageOfSize(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), mustArrive)
 		e.end()
 	}
 	unread := func(e *eventStream) { // its reader leaves before the answer is there
-		me, _ := e.attach(0)
-		e.detach(me)
+		me, _ := e.attachReader(0)
+		e.detachReader(me)
 		fill(e)
 	}
 	read := func(e *eventStream) {
@@ -121,8 +121,8 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 	if got := k.held.Load(); got != each {
 		t.Errorf("%d bytes are held with only one stream being read, want %d", got, each)
 	}
-	me, _ := busy.attach(0)
-	busy.detach(me)
+	me, _ := busy.attachReader(0)
+	busy.detachReader(me)
 	if got := k.held.Load(); got != 0 || len(k.place) != 0 {
 		t.Errorf("%d bytes in %d streams are held of sessions that ended", got, len(k.place))
 	}
@@ -147,7 +147,7 @@ func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 	for range 1000 {
 		e.add(same, signal)
 	}
-	e.add(message(10), mustArrive)
+	e.add(messageOfSize(10), mustArrive)
 	e.add(same, signal)
 	e.end()
 	w := httptest.NewRecorder()
@@ -183,7 +183,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEvents("")
 		const size, count = 1 << 20, 40
-		r := &trickle{ResponseRecorder: httptest.NewRecorder(), each: 20 * time.Millisecond}
+		r := &pausingWriter{ResponseRecorder: httptest.NewRecorder(), each: 20 * time.Millisecond}
 		done := make(chan bool)
 		go func() { done <- e.serve(t.Context(), r, 0) }()
 		synctest.Wait()
@@ -200,7 +200,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 		}
 
 		e = newEvents("")
-		stuck := &trickle{ResponseRecorder: httptest.NewRecorder(), each: time.Hour}
+		stuck := &pausingWriter{ResponseRecorder: httptest.NewRecorder(), each: time.Hour}
 		go func() { done <- e.serve(t.Context(), stuck, 0) }()
 		synctest.Wait()
 		begun := time.Now()
@@ -215,13 +215,13 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 	})
 }
 
-// during is a ResponseWriter that calls happens while the first list_changed notification is written to it.
-type during struct {
+// hookedWriter is a ResponseWriter that calls happens while the first list_changed notification is written to it.
+type hookedWriter struct {
 	*httptest.ResponseRecorder
 	happens func()
 }
 
-func (d *during) Write(b []byte) (int, error) {
+func (d *hookedWriter) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte("list_changed")) && d.happens != nil {
 		happens := d.happens
 		d.happens = nil
@@ -239,7 +239,7 @@ func TestChangeDuringItsNoticeIsTold(t *testing.T) {
 	s.ofSession = true
 	s.add(notice, signal)
 	s.add(notice, signal) // merged with the first one, which is still waiting
-	w := &during{ResponseRecorder: httptest.NewRecorder(), happens: func() {
+	w := &hookedWriter{ResponseRecorder: httptest.NewRecorder(), happens: func() {
 		s.add(notice, signal)
 		s.add(notice, signal)
 		s.end()
@@ -252,13 +252,13 @@ func TestChangeDuringItsNoticeIsTold(t *testing.T) {
 	}
 }
 
-// trickle is a client that pauses after each piece that it reads.
-type trickle struct {
+// pausingWriter is a client that pauses after each piece that it reads.
+type pausingWriter struct {
 	*httptest.ResponseRecorder
 	each time.Duration
 }
 
-func (w *trickle) Write(b []byte) (int, error) {
+func (w *pausingWriter) Write(b []byte) (int, error) {
 	await.Sleep(w.each)
 	return w.ResponseRecorder.Write(b)
 }
@@ -273,7 +273,7 @@ func TestNoNotificationIsUnbounded(t *testing.T) {
 	} {
 		unread := newEvents("s")
 		unread.ofSession = true
-		held := &stuck{freed: make(chan struct{})}
+		held := &blockedWriter{freed: make(chan struct{})}
 		q := newLineQueue(held, time.Hour, nil)
 		for i := range 3 * maxNotes / len(pad) {
 			raw := AppendNotification(nil, method, fmt.Appendf(nil, `{"level":"info","uri":"%d%s"}`, i, pad))

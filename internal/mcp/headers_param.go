@@ -39,7 +39,7 @@ func CompileParamHeaders(schema json.RawMessage) (*ParamHeaders, error) {
 		return nil, err
 	}
 	c := paramCompiler{seen: map[string]bool{}}
-	if err := c.schema(schema, nil, true); err != nil {
+	if err := c.walkSchema(schema, nil, true); err != nil {
 		return nil, err
 	}
 	if len(c.list) == 0 {
@@ -53,19 +53,19 @@ type paramCompiler struct {
 	seen map[string]bool // names in lower case
 }
 
-// schema walks the schema at path. reachable says that only "properties" lead to it.
-func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool) error {
+// walkSchema walks the schema at path. reachable says that only "properties" lead to it.
+func (c *paramCompiler) walkSchema(s json.RawMessage, path []string, reachable bool) error {
 	if name := Get(s, headerAnnotation); name != nil {
-		if err := c.add(name, Get(s, "type"), path, reachable && len(path) > 0); err != nil {
+		if err := c.addHeader(name, Get(s, "type"), path, reachable && len(path) > 0); err != nil {
 			return fmt.Errorf("%s at %q: %w", headerAnnotation, strings.Join(path, "."), err)
 		}
 	}
 	return eachMember(s, func(key string, v json.RawMessage) error {
 		switch key {
 		case "properties":
-			return c.properties(v, path, reachable)
+			return c.walkProperties(v, path, reachable)
 		case "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies":
-			return c.properties(v, path, false)
+			return c.walkProperties(v, path, false)
 		case "const", "enum", "default", "examples", headerAnnotation:
 			return nil // these hold values, not schemas
 		}
@@ -73,17 +73,17 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 	})
 }
 
-// properties walks an object that maps names to schemas.
-func (c *paramCompiler) properties(m json.RawMessage, path []string, reachable bool) error {
+// walkProperties walks an object that maps names to schemas.
+func (c *paramCompiler) walkProperties(m json.RawMessage, path []string, reachable bool) error {
 	return eachMember(m, func(key string, v json.RawMessage) error {
-		return c.schema(v, append(slices.Clip(path), key), reachable)
+		return c.walkSchema(v, append(slices.Clip(path), key), reachable)
 	})
 }
 
 // refuseAnnotations looks for annotations in places where they are not allowed.
 func (c *paramCompiler) refuseAnnotations(v json.RawMessage, path []string) error {
 	if isObject(v) {
-		return c.schema(v, path, false)
+		return c.walkSchema(v, path, false)
 	}
 	if len(v) == 0 || v[0] != '[' {
 		return nil
@@ -100,7 +100,7 @@ func (c *paramCompiler) refuseAnnotations(v json.RawMessage, path []string) erro
 	return nil
 }
 
-func (c *paramCompiler) add(rawName, rawKind json.RawMessage, path []string, reachable bool) error {
+func (c *paramCompiler) addHeader(rawName, rawKind json.RawMessage, path []string, reachable bool) error {
 	name, ok := Text(rawName)
 	switch {
 	case !ok || !isToken(name):
@@ -127,7 +127,7 @@ func eachMember(obj json.RawMessage, f func(key string, v json.RawMessage) error
 	if !isObject(obj) {
 		return nil
 	}
-	m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
+	m := newMembers(obj)
 	for m.next() && m.skip() {
 		if err := f(m.name(), obj[m.start:m.end:m.end]); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (p *ParamHeaders) Pairs(args json.RawMessage) []string {
 	out := make([]string, 0, 2*len(p.list))
 	for i := range p.list {
 		h := &p.list[i]
-		if text, ok := h.text(args); ok {
+		if text, ok := h.headerText(args); ok {
 			out = append(out, h.name, EncodeHeaderValue(text))
 		}
 	}
@@ -168,7 +168,7 @@ func (p *ParamHeaders) Check(args json.RawMessage, get func(name string) []strin
 }
 
 func (h *paramHeader) check(args json.RawMessage, values []string) error {
-	want, ok := h.text(args)
+	want, ok := h.headerText(args)
 	switch {
 	case !ok && len(values) == 0:
 		return nil
@@ -189,8 +189,8 @@ func (h *paramHeader) check(args json.RawMessage, values []string) error {
 	return nil
 }
 
-// text returns the argument as header text. ok is false if it has no value that a header can hold.
-func (h *paramHeader) text(args json.RawMessage) (string, bool) {
+// headerText returns the argument as header text. ok is false if it has no value that a header can hold.
+func (h *paramHeader) headerText(args json.RawMessage) (string, bool) {
 	v := Get(args, h.path...)
 	if len(v) == 0 {
 		return "", false

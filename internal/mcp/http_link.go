@@ -138,7 +138,7 @@ func DialHTTP(url string, h Handler, opts *HTTPOptions) Link {
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	var err error
 	if l.wire, err = newHTTPWire(url, &l.opts); err != nil {
-		l.end(err)
+		l.refuseFurther(err)
 	}
 	return l
 }
@@ -151,7 +151,7 @@ func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 	req.tellID(id)
 	body := make([]byte, 0, len(req.Method)+len(req.Params)+80)
 	body = appendRequest(body, ID(strconv.FormatUint(id, 10)), req.Method, req.Params)
-	x, err := l.begin(ctx, body)
+	x, err := l.newRoundTrip(ctx, body)
 	if err != nil {
 		return Response{}, err
 	}
@@ -165,7 +165,7 @@ func (l *httpLink) Call(ctx context.Context, req *Request) (Response, error) {
 
 // Notify sends a notification and returns when the server has accepted it; see [Link].
 func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMessage) error {
-	x, err := l.begin(ctx, AppendNotification(nil, method, params))
+	x, err := l.newRoundTrip(ctx, AppendNotification(nil, method, params))
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMes
 // once with the result of Notify, on a goroutine that ends with ctx or the link; it is not called if
 // notifyBehind returns an error.
 func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
-	x, err := l.begin(ctx, AppendNotification(nil, method, params))
+	x, err := l.newRoundTrip(ctx, AppendNotification(nil, method, params))
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ const closeTimeout = 2 * time.Second
 // Close ends all requests, tells the server that the session is over (waiting at most 2 s) and waits for the
 // link's goroutines. A [Handler] must not call it.
 func (l *httpLink) Close() error {
-	l.end(errClosed)
+	l.refuseFurther(errClosed)
 	l.closing.Do(func() {
 		if l.wire != nil {
 			l.endSession(l.state.Load())
@@ -247,8 +247,8 @@ func (l *httpLink) Close() error {
 	return nil
 }
 
-// end makes the link refuse further messages.
-func (l *httpLink) end(err error) {
+// refuseFurther makes the link refuse further messages.
+func (l *httpLink) refuseFurther(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -266,12 +266,12 @@ func (l *httpLink) endSession(st *httpState) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	resp, err := l.wire.do(ctx, &httpSend{method: http.MethodDelete, header: maps.Clone(st.header)}) //nolint:bodyclose // discard closes it
+	resp, err := l.wire.sendFollowing(ctx, &httpSend{method: http.MethodDelete, header: maps.Clone(st.header)}) //nolint:bodyclose // discard closes it
 	if err != nil {
 		l.opts.Logger.Debug("session not ended", "error", err)
 		return
 	}
-	discard(resp.Body)
+	discardBody(resp.Body)
 }
 
 // spawn runs f on a goroutine that Close waits for. It returns false, without running f, once the link is
@@ -285,8 +285,8 @@ func (l *httpLink) spawn(f func()) bool {
 	return !l.closed
 }
 
-// begin prepares the round trip of one message.
-func (l *httpLink) begin(ctx context.Context, body []byte) (*roundTrip, error) {
+// newRoundTrip prepares the round trip of one message.
+func (l *httpLink) newRoundTrip(ctx context.Context, body []byte) (*roundTrip, error) {
 	if err := l.Err(); err != nil {
 		return nil, &LinkError{Err: err}
 	}

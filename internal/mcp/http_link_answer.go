@@ -10,20 +10,20 @@ import (
 
 // This file reads a successful answer of a server over HTTP.
 
-// answer reads the 2xx answer to a request.
-func (x *roundTrip) answer(resp *http.Response) (Response, error) {
+// readAnswerTo reads the 2xx answer to a request.
+func (x *roundTrip) readAnswerTo(resp *http.Response) (Response, error) {
 	if err := x.adoptSession(resp); err != nil {
 		_ = resp.Body.Close()
 		return Response{}, &LinkError{Sent: true, Err: err}
 	}
 	kind := mediaType(resp)
 	if kind == mediaEvents {
-		return x.follow(resp)
+		return x.followStream(resp)
 	}
 	defer resp.Body.Close()
 	raw, err := readAnswer(resp, x.link.opts.MaxAnswer)
 	if err != nil {
-		return Response{}, x.cutAnswer(err)
+		return Response{}, x.cutAnswerError(err)
 	}
 	raw = tidy(raw)
 	switch {
@@ -53,11 +53,11 @@ func (x *roundTrip) adoptSession(resp *http.Response) error {
 }
 
 func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
-	msgs, err := x.messages(raw)
+	msgs, err := x.parseMessages(raw)
 	if err != nil {
 		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadableError(raw, err)}
 	}
-	r, ok := x.receive(msgs)
+	r, ok := x.pickResponse(msgs)
 	if !ok {
 		err := &invalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
 		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadableError(raw, err)}
@@ -65,8 +65,8 @@ func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
 	return r, nil
 }
 
-// messages parses one message, or a batch, which 2025-03-26 allows.
-func (x *roundTrip) messages(raw []byte) ([]Message, error) {
+// parseMessages parses one message, or a batch, which 2025-03-26 allows.
+func (x *roundTrip) parseMessages(raw []byte) ([]Message, error) {
 	if raw[0] != '[' {
 		m, err := Parse(raw)
 		return []Message{m}, err
@@ -78,8 +78,8 @@ func (x *roundTrip) messages(raw []byte) ([]Message, error) {
 	return msgs, err
 }
 
-// receive picks the response out of msgs and passes the others on.
-func (x *roundTrip) receive(msgs []Message) (r Response, ok bool) {
+// pickResponse picks the response out of msgs and passes the others on.
+func (x *roundTrip) pickResponse(msgs []Message) (r Response, ok bool) {
 	for i := range msgs {
 		m := &msgs[i]
 		if !ok && m.IsResponse() && x.isMine(m) {
@@ -116,12 +116,12 @@ func (l *httpLink) warnTextID() {
 
 var errAnswerTooLarge = errors.New("too large")
 
-// cutAnswer returns the error for an answer that could not be read to its end.
-func (x *roundTrip) cutAnswer(err error) error {
+// cutAnswerError returns the error for an answer that could not be read to its end.
+func (x *roundTrip) cutAnswerError(err error) error {
 	if errors.Is(err, errAnswerTooLarge) {
 		return &LinkError{Sent: true, TooLarge: true, Err: err}
 	}
-	return x.failed(err)
+	return x.failureError(err)
 }
 
 // readAnswer reads a body of at most limit bytes. If the server gave the length, the buffer has exactly that

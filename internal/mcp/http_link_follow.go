@@ -42,16 +42,16 @@ func (c *streamPosition) advance(r *sseReader) {
 	}
 }
 
-// follow reads the event stream that answers a request until the response arrives. If a legacy stream ends
+// followStream reads the event stream that answers a request until the response arrives. If a legacy stream ends
 // before that and its events had ids, follow reconnects and continues (Resumability; 2025-11-25 allows
 // servers to close a stream on purpose).
-func (x *roundTrip) follow(resp *http.Response) (Response, error) {
+func (x *roundTrip) followStream(resp *http.Response) (Response, error) {
 	at := streamPosition{retry: -1}
 	for {
-		r := newSSEReader(x.watch(resp.Body), x.link.opts.MaxEvent, at.lastID)
-		out, err := x.events(r)
+		r := newSSEReader(x.endIfSilent(resp.Body), x.link.opts.MaxEvent, at.lastID)
+		out, err := x.readToResponse(r)
 		if err == nil {
-			x.detach(resp.Body)
+			x.detachStream(resp.Body)
 			return out, nil
 		}
 		_ = resp.Body.Close()
@@ -60,30 +60,30 @@ func (x *roundTrip) follow(resp *http.Response) (Response, error) {
 		}
 		at.advance(r)
 		if x.ctx.Err() != nil || at.lastID == "" || IsModern(x.version()) {
-			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return Response{}, x.failureError(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 		if resp, err = x.resume(&at); err != nil {
-			return Response{}, x.failed(fmt.Errorf("%w: %w", errStreamEnded, err))
+			return Response{}, x.failureError(fmt.Errorf("%w: %w", errStreamEnded, err))
 		}
 	}
 }
 
-// events reads until the response arrives.
-func (x *roundTrip) events(r *sseReader) (Response, error) {
+// readToResponse reads until the response arrives.
+func (x *roundTrip) readToResponse(r *sseReader) (Response, error) {
 	for {
 		ev, err := r.next()
+		var msgs []Message
+		if err == nil {
+			msgs, err = x.link.decodeEvent(ev)
+		}
+		if frame, ok := errors.AsType[*FrameError](err); ok && !x.isAnswer(frame.marks) {
+			x.link.opts.Logger.Warn("event of the server dropped: it is too large, or not a message", "error", err)
+			continue // the stream goes on
+		}
 		if err != nil {
 			return Response{}, err
 		}
-		msgs, err := x.link.decode(ev)
-		if err != nil {
-			if frame, ok := errors.AsType[*FrameError](err); ok && x.isAnswer(frame.marks) {
-				return Response{}, err
-			}
-			x.link.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
-			continue
-		}
-		if out, ok := x.receive(msgs); ok {
+		if out, ok := x.pickResponse(msgs); ok {
 			return out, nil
 		}
 	}
@@ -95,8 +95,8 @@ func (x *roundTrip) isAnswer(m marks) bool {
 	return m.answer && (ok && n == x.id || m.id == "" || m.id == "null")
 }
 
-// decode returns the messages of an event; none if the event is not a message. The error is a [*FrameError].
-func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
+// decodeEvent returns the messages of an event; none if the event is not a message. The error is a [*FrameError].
+func (l *httpLink) decodeEvent(ev sseEvent) ([]Message, error) {
 	data := tidy(ev.data)
 	if ev.name != "" && ev.name != "message" || len(data) == 0 {
 		return nil, nil
@@ -129,7 +129,7 @@ func (x *roundTrip) resume(at *streamPosition) (*http.Response, error) {
 		if resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents {
 			return resp, nil
 		}
-		discard(resp.Body)
+		discardBody(resp.Body)
 		last = fmt.Errorf("resume answered with http status %d", resp.StatusCode)
 		if !isPassing(resp.StatusCode) {
 			return nil, last
@@ -155,27 +155,27 @@ func (l *httpLink) get(ctx context.Context, lastID string) (*http.Response, erro
 	if lastID != "" {
 		h[headerLastEvent] = []string{lastID}
 	}
-	return l.wire.do(ctx, &httpSend{method: http.MethodGet, header: h})
+	return l.wire.sendFollowing(ctx, &httpSend{method: http.MethodGet, header: h})
 }
 
-// watch ends the round trip if body stays silent for too long, but only if the caller set a deadline. A
+// endIfSilent ends the round trip if body stays silent for too long, but only if the caller set a deadline. A
 // request without one, such as subscriptions/listen, may be silent for days.
-func (x *roundTrip) watch(body io.Reader) io.Reader {
+func (x *roundTrip) endIfSilent(body io.Reader) io.Reader {
 	if _, ok := x.caller.Deadline(); !ok || x.link.opts.IdleTimeout < 0 {
 		return body
 	}
 	return newIdleReader(x.ctx, body, x.link.opts.IdleTimeout, x.cancel)
 }
 
-// detach lets a stream end after its response was delivered, without the caller waiting for it, so that the
+// detachStream lets a stream end after its response was delivered, without the caller waiting for it, so that the
 // connection can be reused.
-func (x *roundTrip) detach(body io.ReadCloser) {
+func (x *roundTrip) detachStream(body io.ReadCloser) {
 	if x.stop != nil {
 		x.stop()
 	}
 	x.detached = x.link.spawn(func() {
 		timer := time.AfterFunc(drainTime, func() { x.cancel(nil) })
-		discard(body)
+		discardBody(body)
 		timer.Stop()
 		x.cancel(nil)
 	})

@@ -21,8 +21,8 @@ import (
 	"collie/test/await"
 )
 
-// stream writes parts of an event stream and flushes them.
-func stream(w http.ResponseWriter, parts ...string) {
+// writeEvents writes parts of an event stream and flushes them.
+func writeEvents(w http.ResponseWriter, parts ...string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, p := range parts {
 		_, _ = io.WriteString(w, p)
@@ -30,30 +30,31 @@ func stream(w http.ResponseWriter, parts ...string) {
 	w.(http.Flusher).Flush()
 }
 
-func mayBeDropped(method string) string {
+// notificationEvent returns an event with a notification of the method, without params.
+func notificationEvent(method string) string {
 	return `data: {"jsonrpc":"2.0","method":"` + method + `"}` + "\n\n"
 }
 
 func TestHTTPStream(t *testing.T) {
 	t.Parallel()
 	answered := make(chan string, 1)
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 		if p.method == "" {
 			answered <- p.raw
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		stream(w, "event: ping\ndata: x\n\n", ": comment\n\n", "data: not JSON\n\n", mayBeDropped("a"), mayBeDropped("b"),
+		writeEvents(w, "event: ping\ndata: x\n\n", ": comment\n\n", "data: not JSON\n\n", notificationEvent("a"), notificationEvent("b"),
 			`data: {"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage"}`+"\n\n")
 		<-answered
 		answered <- p.raw
-		stream(w, mayBeDropped("c"), "data: "+result(p, `{"ok":true}`)+"\n\n")
+		writeEvents(w, notificationEvent("c"), "data: "+responseTo(p, `{"ok":true}`)+"\n\n")
 	})
-	h := newHeard()
+	h := newHandlerLog()
 	h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
 		return json.RawMessage(`{"n":1}`), nil
 	}
-	l := dial(t, url, h, nil)
+	l := dialHTTP(t, url, h, nil)
 	l.Agreed("2025-11-25")
 	got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Owner: 42})
 	if err != nil || string(got.Result) != `{"ok":true}` {
@@ -68,31 +69,31 @@ func TestHTTPStream(t *testing.T) {
 	if diff := cmp.Diff([]string{"a 42", "b 42", "c 42"}, notes); diff != "" {
 		t.Errorf("heard before the response (-want +got):\n%s", diff)
 	}
-	h.wait(t, "?sampling/createMessage 42")
+	h.waitFor(t, "?sampling/createMessage 42")
 }
 
 // The handler's answers and errors reach the server.
 func TestHTTPServerRequests(t *testing.T) {
 	t.Parallel()
 	answers := make(chan string, 10)
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 		if p.method == "" {
 			answers <- p.raw
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n")
+		writeEvents(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n")
 		if a := <-answers; a == `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no"}}` {
-			stream(w, "data: "+result(p, `{}`)+"\n\n")
+			writeEvents(w, "data: "+responseTo(p, `{}`)+"\n\n")
 		} else {
 			t.Errorf("answered %s", a)
 		}
 	})
-	h := newHeard()
+	h := newHandlerLog()
 	h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
 		return nil, &rpcError{`{"code":-32601,"message":"no"}`}
 	}
-	if _, err := dial(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+	if _, err := dialHTTP(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -105,23 +106,23 @@ func (e *rpcError) Object() json.RawMessage { return json.RawMessage(e.raw) }
 // A request that the server cancels is cancelled and not answered.
 func TestHTTPServerCancels(t *testing.T) {
 	t.Parallel()
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 		if p.method == "" {
 			t.Errorf("answered %s", p.raw)
 			return
 		}
-		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n",
+		writeEvents(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n",
 			`data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`+"\n\n",
-			"data: "+result(p, `{}`)+"\n\n")
+			"data: "+responseTo(p, `{}`)+"\n\n")
 	})
-	h := newHeard()
+	h := newHandlerLog()
 	ended := make(chan struct{})
 	h.answer = func(ctx context.Context, _ mcp.Message, _ any) (json.RawMessage, error) {
 		<-ctx.Done()
 		close(ended)
 		return nil, ctx.Err()
 	}
-	if _, err := dial(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+	if _, err := dialHTTP(t, url, h, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
 		t.Fatal(err)
 	}
 	<-ended
@@ -130,11 +131,11 @@ func TestHTTPServerCancels(t *testing.T) {
 // A modern server may not send requests; they are dropped.
 func TestHTTPModernServerRequest(t *testing.T) {
 	t.Parallel()
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
-		stream(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n", "data: "+result(p, `{}`)+"\n\n")
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
+		writeEvents(w, `data: {"jsonrpc":"2.0","id":7,"method":"ask"}`+"\n\n", "data: "+responseTo(p, `{}`)+"\n\n")
 	})
-	h := newHeard()
-	l := dial(t, url, h, nil)
+	h := newHandlerLog()
+	l := dialHTTP(t, url, h, nil)
 	l.Agreed("2026-07-28")
 	if _, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
 		t.Fatal(err)
@@ -149,10 +150,10 @@ func TestHTTPResume(t *testing.T) {
 	t.Parallel()
 	var gets atomic.Int32
 	var id atomic.Value
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		if r.Method == http.MethodPost {
 			id.Store(p)
-			stream(w, "id: e1\nretry: 10\ndata:\n\n")
+			writeEvents(w, "id: e1\nretry: 10\ndata:\n\n")
 			return // the server closes the stream on purpose, as 2025-11-25 allows
 		}
 		last := r.Header.Get("Last-Event-Id")
@@ -164,7 +165,7 @@ func TestHTTPResume(t *testing.T) {
 			if last != "e1" {
 				t.Errorf("resumed from %q", last)
 			}
-			stream(w, "id: e2\n"+mayBeDropped("half"), "id: e3\ndata: {\"jsonrpc\"")
+			writeEvents(w, "id: e2\n"+notificationEvent("half"), "id: e3\ndata: {\"jsonrpc\"")
 			panic(http.ErrAbortHandler)
 		case 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -172,11 +173,11 @@ func TestHTTPResume(t *testing.T) {
 			if last != "e2" {
 				t.Errorf("resumed from %q", last)
 			}
-			stream(w, "id: e3\ndata: "+result(id.Load().(post), `{"done":1}`)+"\n\n")
+			writeEvents(w, "id: e3\ndata: "+responseTo(id.Load().(receivedRequest), `{"done":1}`)+"\n\n")
 		}
 	})
-	h := newHeard()
-	l := dial(t, url, h, nil)
+	h := newHandlerLog()
+	l := dialHTTP(t, url, h, nil)
 	l.Agreed("2025-11-25")
 	got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Owner: "o"})
 	if err != nil || string(got.Result) != `{"done":1}` {
@@ -196,31 +197,31 @@ func TestHTTPResumeInVain(t *testing.T) {
 		status  int
 		gets    int32
 	}{
-		{"no event id", "2025-11-25", mayBeDropped("x"), 200, 0},
-		{"modern", "2026-07-28", "id: 1\nretry: 10\n" + mayBeDropped("x"), 200, 0},
-		{"not offered", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 405, 1},
-		{"session lost", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 404, 1},
-		{"nothing comes", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 200, 5},
-		{"server broken", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 500, 5},
+		{name: "no event id", version: "2025-11-25", first: notificationEvent("x"), status: 200},
+		{name: "modern", version: "2026-07-28", first: "id: 1\nretry: 10\n" + notificationEvent("x"), status: 200},
+		{name: "not offered", version: "2025-11-25", first: "id: 1\nretry: 10\n" + notificationEvent("x"), status: 405, gets: 1},
+		{name: "session lost", version: "2025-11-25", first: "id: 1\nretry: 10\n" + notificationEvent("x"), status: 404, gets: 1},
+		{name: "nothing comes", version: "2025-11-25", first: "id: 1\nretry: 10\n" + notificationEvent("x"), status: 200, gets: 5},
+		{name: "server broken", version: "2025-11-25", first: "id: 1\nretry: 10\n" + notificationEvent("x"), status: 500, gets: 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var gets atomic.Int32
-			url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, _ post) {
+			url := startServer(t, func(w http.ResponseWriter, r *http.Request, _ receivedRequest) {
 				if r.Method == http.MethodPost {
-					stream(w, tt.first)
+					writeEvents(w, tt.first)
 					return
 				}
 				gets.Add(1)
 				w.Header().Set("Content-Type", "text/event-stream")
 				w.WriteHeader(tt.status)
 			})
-			l := dial(t, url, nil, nil)
+			l := dialHTTP(t, url, nil, nil)
 			l.Agreed(tt.version)
 			_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"})
 			// A status here would look like a refusal of the request, which was executed.
-			if e := linkError(t, err); !e.Sent || e.Status != 0 || errors.Is(err, mcp.ErrSessionGone) {
+			if e := mustBeLinkError(t, err); !e.Sent || e.Status != 0 || errors.Is(err, mcp.ErrSessionGone) {
 				t.Errorf("got %+v", e)
 			}
 			if gets.Load() != tt.gets {
@@ -238,20 +239,20 @@ func TestHTTPCancel(t *testing.T) {
 			t.Run(fmt.Sprint(version, streams), func(t *testing.T) {
 				t.Parallel()
 				entered, gone, told := make(chan struct{}), make(chan time.Time, 1), make(chan string, 1)
-				url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+				url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 					if p.method == "notifications/cancelled" {
 						told <- p.raw
 						w.WriteHeader(http.StatusAccepted)
 						return
 					}
 					if streams {
-						stream(w, ": begun\n\n")
+						writeEvents(w, ": begun\n\n")
 					}
 					close(entered)
 					<-r.Context().Done()
 					gone <- time.Now()
 				})
-				l := dial(t, url, nil, nil)
+				l := dialHTTP(t, url, nil, nil)
 				l.Agreed(version)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				cause := errors.New("enough")
@@ -285,11 +286,11 @@ func TestHTTPCancel(t *testing.T) {
 func TestHTTPCloseEndsCalls(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
-	url := serveFunc(t, func(_ http.ResponseWriter, r *http.Request, _ post) {
+	url := startServer(t, func(_ http.ResponseWriter, r *http.Request, _ receivedRequest) {
 		close(entered)
 		<-r.Context().Done()
 	})
-	l := mcp.DialHTTP(url, newHeard(), nil)
+	l := mcp.DialHTTP(url, newHandlerLog(), nil)
 	done := make(chan error, 1)
 	go func() {
 		_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"})
@@ -299,15 +300,15 @@ func TestHTTPCloseEndsCalls(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if e := linkError(t, <-done); !e.Sent {
+	if e := mustBeLinkError(t, <-done); !e.Sent {
 		t.Errorf("got %+v", e)
 	}
 }
 
-// pulse is a transport whose streams send a comment per minute for a while, then nothing.
-type pulse struct{ minutes int }
+// pulsingTransport is a transport whose streams send a comment per minute for a while, then nothing.
+type pulsingTransport struct{ minutes int }
 
-func (p pulse) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p pulsingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return nil, err
 	}
@@ -330,7 +331,7 @@ func TestHTTPIdle(t *testing.T) {
 	t.Parallel()
 	for _, deadline := range []time.Duration{time.Hour, 0} {
 		synctest.Test(t, func(t *testing.T) {
-			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: pulse{minutes: 8}})
+			l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: pulsingTransport{minutes: 8}})
 			defer l.Close()
 			l.Agreed("2026-07-28")
 			ctx, cancel := context.WithCancel(t.Context())
@@ -349,7 +350,7 @@ func TestHTTPIdle(t *testing.T) {
 				}
 				return
 			}
-			if e := linkError(t, err); !e.Sent || !strings.Contains(e.Error(), "too long") || took != 13*time.Minute {
+			if e := mustBeLinkError(t, err); !e.Sent || !strings.Contains(e.Error(), "too long") || took != 13*time.Minute {
 				t.Errorf("got %v after %v", err, took)
 			}
 		})
@@ -360,11 +361,11 @@ func TestHTTPIdle(t *testing.T) {
 func TestHTTPStreamConnectionReuse(t *testing.T) {
 	t.Parallel()
 	addrs := make(chan string, 100)
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		addrs <- r.RemoteAddr
-		stream(w, "data: "+result(p, `{}`)+"\n\n")
+		writeEvents(w, "data: "+responseTo(p, `{}`)+"\n\n")
 	})
-	l := dial(t, url, nil, nil)
+	l := dialHTTP(t, url, nil, nil)
 	for range 50 {
 		if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
 			t.Fatal(err)
@@ -384,29 +385,29 @@ func TestHTTPListen(t *testing.T) {
 	t.Parallel()
 	var gets atomic.Int32
 	posted := make(chan string, 1)
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		if r.Method == http.MethodPost {
 			posted <- p.raw
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
 		if gets.Add(1) == 1 {
-			stream(w, "id: 1\nretry: 10\n"+mayBeDropped("first"))
+			writeEvents(w, "id: 1\nretry: 10\n"+notificationEvent("first"))
 			return
 		}
 		if got := r.Header.Get("Last-Event-Id"); got != "1" {
 			t.Errorf("opened again from %q", got)
 		}
-		stream(w, mayBeDropped("second"), `data: {"jsonrpc":"2.0","id":3,"method":"roots/list"}`+"\n\n")
+		writeEvents(w, notificationEvent("second"), `data: {"jsonrpc":"2.0","id":3,"method":"roots/list"}`+"\n\n")
 		<-r.Context().Done()
 	})
-	h := newHeard()
-	l := dial(t, url, h, nil)
+	h := newHandlerLog()
+	l := dialHTTP(t, url, h, nil)
 	l.Agreed("2025-11-25")
 	l.Listen()
-	h.wait(t, "first <nil>")
-	h.wait(t, "second <nil>")
-	h.wait(t, "?roots/list <nil>")
+	h.waitFor(t, "first <nil>")
+	h.waitFor(t, "second <nil>")
+	h.waitFor(t, "?roots/list <nil>")
 	if got := <-posted; got != `{"jsonrpc":"2.0","id":3,"result":{}}` {
 		t.Errorf("answered %s", got)
 	}
@@ -418,7 +419,7 @@ func TestHTTPCallWaitsForTheStream(t *testing.T) {
 	t.Parallel()
 	listed, called := make(chan struct{}), make(chan struct{}, 1)
 	var open atomic.Bool
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		switch {
 		case r.Method == http.MethodGet:
 			<-listed
@@ -427,20 +428,20 @@ func TestHTTPCallWaitsForTheStream(t *testing.T) {
 			case <-time.After(100 * time.Millisecond):
 				open.Store(true)
 			}
-			stream(w, ": open\n\n")
+			writeEvents(w, ": open\n\n")
 			<-r.Context().Done()
 		case p.method == "tools/list":
-			answerJSON(w, result(p, `{}`))
+			answerJSON(w, responseTo(p, `{}`))
 			close(listed)
 		default:
 			if !open.Load() {
 				called <- struct{}{}
 				t.Error("the call came before the stream was open")
 			}
-			answerJSON(w, result(p, `{}`))
+			answerJSON(w, responseTo(p, `{}`))
 		}
 	})
-	l := dial(t, url, nil, nil)
+	l := dialHTTP(t, url, nil, nil)
 	l.Agreed("2025-11-25")
 	l.Listen()
 	for _, method := range []string{"tools/list", "tools/call", "tools/call"} {
@@ -459,7 +460,7 @@ func TestHTTPCallWaitsNoLonger(t *testing.T) {
 	}{"refused": {405, 0}, "down": {503, 0}, "silent": {0, time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rt := roundTrip(func(req *http.Request) *httptest.ResponseRecorder {
+				rt := roundTripFunc(func(req *http.Request) *httptest.ResponseRecorder {
 					w := httptest.NewRecorder()
 					switch {
 					case req.Method != http.MethodGet:
@@ -472,7 +473,7 @@ func TestHTTPCallWaitsNoLonger(t *testing.T) {
 					}
 					return w
 				})
-				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
+				l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
 				l.Agreed("2025-11-25")
 				begun := time.Now()
 				l.Listen()
@@ -498,7 +499,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 		var round time.Duration
 		var opens bool
 		var posts int
-		rt := roundTrip(func(req *http.Request) *httptest.ResponseRecorder {
+		rt := roundTripFunc(func(req *http.Request) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
 			switch {
 			case req.Method == http.MethodGet && opens:
@@ -521,14 +522,14 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 			opens bool
 			want  time.Duration
 		}{
-			{10 * time.Millisecond, false, 200 * time.Millisecond},
-			{10 * time.Millisecond, false, 0},
-			{10 * time.Millisecond, true, 0},
-			{10 * time.Millisecond, true, 10 * time.Millisecond}, // the previous link saw the server open the stream in time
-			{100 * time.Millisecond, false, 400 * time.Millisecond},
+			{round: 10 * time.Millisecond, want: 200 * time.Millisecond},
+			{round: 10 * time.Millisecond},
+			{round: 10 * time.Millisecond, opens: true},
+			{round: 10 * time.Millisecond, opens: true, want: 10 * time.Millisecond}, // the previous link saw the server open the stream in time
+			{round: 100 * time.Millisecond, want: 400 * time.Millisecond},
 		} {
 			round, opens, posts = step.round, step.opens, 0
-			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld}).(*mcp.HTTPLink)
+			l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld}).(*mcp.HTTPLink)
 			if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
 				t.Fatal(err)
 			}
@@ -549,19 +550,61 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 	})
 }
 
+// A server that opened the listening stream in time is not taken for a slow one, however late the first call comes.
+func TestHTTPListenLongBeforeTheFirstCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		posts := 0
+		rt := roundTripFunc(func(req *http.Request) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			w.Header().Set("Content-Type", "text/event-stream")
+			if req.Method == http.MethodPost {
+				posts++
+				await.Sleep(10 * time.Millisecond)
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":`+strconv.Itoa(posts)+`,"result":{}}`)
+			}
+			return w
+		})
+		var withheld atomic.Bool
+		for range 40 {
+			posts = 0
+			l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt, Withheld: &withheld}).(*mcp.HTTPLink)
+			if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
+				t.Fatal(err)
+			}
+			l.Agreed("2025-11-25")
+			l.Listen()
+			if !l.AwaitStream(t.Context()) {
+				t.Fatal("the stream is not open")
+			}
+			await.Sleep(time.Minute)
+			if _, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			if withheld.Load() {
+				t.Fatal("the server is taken for one that does not open the stream in time")
+			}
+		}
+	})
+}
+
 // A server without a listening stream gets no second request for it; a server that is down does.
 func TestHTTPListenAgain(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{405: 1, 404: 1, 401: 1, 503: 5} {
 		synctest.Test(t, func(t *testing.T) {
 			gets := 0
-			rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+			rt := roundTripFunc(func(*http.Request) *httptest.ResponseRecorder {
 				gets++
 				w := httptest.NewRecorder()
 				w.WriteHeader(status)
 				return w
 			})
-			l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
+			l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt}).(*mcp.HTTPLink)
 			l.Agreed("2025-11-25")
 			l.Listen()
 			await.Sleep(15 * time.Second) // waits of 1, 2, 4 and 8 seconds at most

@@ -99,6 +99,12 @@ func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	default:
 		return
 	}
+	select {
+	case <-h.decided: // also if that was long ago, when the timer below would have ended too
+		l.awaitingStream.CompareAndSwap(h, nil)
+		return
+	default:
+	}
 	late := time.NewTimer(time.Until(h.begun.Add(h.wait)))
 	defer late.Stop()
 	select {
@@ -168,7 +174,7 @@ func (l *httpLink) listen(ctx context.Context, h *listenAttempt) {
 			l.readListenStream(ctx, resp, &at)
 		default:
 			h.decide(false)
-			discard(resp.Body)
+			discardBody(resp.Body)
 			if !isPassing(resp.StatusCode) {
 				l.opts.Logger.Debug("no listening stream", "status", resp.StatusCode)
 				return
@@ -206,7 +212,7 @@ func (l *httpLink) readListenStream(ctx context.Context, resp *http.Response, at
 			}
 			return
 		}
-		msgs, err := l.decode(ev)
+		msgs, err := l.decodeEvent(ev)
 		if err != nil {
 			l.opts.Logger.Warn("event of the server dropped: it is not a message", "error", err)
 			continue

@@ -16,7 +16,7 @@ func (l *httpLink) receive(m *Message, owner any) {
 	switch {
 	case m.IsRequest():
 		l.serve(m, owner)
-	case m.Method == "notifications/cancelled" && l.cancelled(m):
+	case m.Method == "notifications/cancelled" && l.handledCancelled(m):
 	case m.IsNotification():
 		l.notify.Lock()
 		defer l.notify.Unlock()
@@ -63,13 +63,13 @@ func (l *httpLink) respond(ctx context.Context, m Message, owner any) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	if err := l.postMessage(ctx, answerOf(m.ID, result, err)); err != nil {
+	if err := l.postMessage(ctx, responseBytes(m.ID, result, err)); err != nil {
 		l.opts.Logger.Debug("answer not sent", "method", m.Method, "error", err)
 	}
 }
 
-// cancelled ends a request that the server cancels, and reports whether m was such a notification.
-func (l *httpLink) cancelled(m *Message) bool {
+// handledCancelled ends a request that the server cancels, and reports whether m was such a notification.
+func (l *httpLink) handledCancelled(m *Message) bool {
 	id := ID(Get(m.Params, "requestId"))
 	l.mu.Lock()
 	cancel := l.serving[id]

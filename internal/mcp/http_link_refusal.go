@@ -21,9 +21,9 @@ const (
 	minRetryDelay = 100 * time.Millisecond
 )
 
-// refused reads an answer whose status is not 2xx. It returns a Response that answers the request, a
+// readRefusal reads an answer whose status is not 2xx. It returns a Response that answers the request, a
 // LinkError, or both; see [httpLink].
-func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
+func (x *roundTrip) readRefusal(resp *http.Response) (Response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // ignore the error: part of the body is better than nothing
 	_ = resp.Body.Close()
 	r, isAnswer := x.answerIn(raw)
@@ -142,9 +142,9 @@ func retryAfter(v string, now time.Time) (time.Duration, bool) {
 
 const maxRedirects = 5
 
-// redirect returns the target of a redirect for a request with this method, "" if there is none. A method
+// redirectTarget returns the target of a redirect for a request with this method, "" if there is none. A method
 // other than GET and HEAD follows only redirects that keep method and body.
-func redirect(resp *http.Response, method string) string {
+func redirectTarget(resp *http.Response, method string) string {
 	switch resp.StatusCode {
 	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
@@ -157,10 +157,10 @@ func redirect(resp *http.Response, method string) string {
 	return resp.Header.Get("Location")
 }
 
-// follow checks a redirect and returns its target. The server chose the address, but the request carries the
+// checkRedirect checks a redirect and returns its target. The server chose the address, but the request carries the
 // caller's data and headers that grant access. Both may go only to the origin that the user named. The same
 // host with https instead of http is also accepted, without the user's headers.
-func (w *httpWire) follow(from *url.URL, location string) (*url.URL, error) {
+func (w *httpWire) checkRedirect(from *url.URL, location string) (*url.URL, error) {
 	to, err := from.Parse(location)
 	if err != nil {
 		return nil, errors.New("redirect to a location that does not parse")

@@ -31,26 +31,26 @@ func TestHTTPRefusals(t *testing.T) {
 		answered  bool // Response.Error is set
 		linkError bool
 	}{
-		{"modern error", 400, rpc(`"id":1,`, -32022), true, false},
-		{"modern error, no id", 400, rpc("", -32020), true, false},
-		{"modern error, null id", 400, rpc(`"id":null,`, -32020), true, false},
-		{"unknown method", 404, rpc(`"id":1,`, -32601), true, false},
-		{"own code, own id", 400, rpc(`"id":1,`, 17), true, false},
-		{"own code, no id", 400, rpc("", 17), false, true},
-		{"other id", 400, rpc(`"id":2,`, -32600), false, true},
-		{"server error, own id", 500, rpc(`"id":1,`, -32603), true, false},
-		{"server error, no id", 500, rpc("", -32603), true, true},
-		{"text", 400, "Bad Request: no session", false, true},
-		{"not found", 404, "404 page not found", false, true},
-		{"unauthorized", 401, rpc(`"id":1,`, -32001), true, true},
-		{"too many", 429, rpc(`"id":1,`, -32000), true, true},
-		{"redirect without place", 307, "", false, true},
-		{"redirect that drops the body", 302, "", false, true},
+		{name: "modern error", status: 400, body: rpc(`"id":1,`, -32022), answered: true},
+		{name: "modern error, no id", status: 400, body: rpc("", -32020), answered: true},
+		{name: "modern error, null id", status: 400, body: rpc(`"id":null,`, -32020), answered: true},
+		{name: "unknown method", status: 404, body: rpc(`"id":1,`, -32601), answered: true},
+		{name: "own code, own id", status: 400, body: rpc(`"id":1,`, 17), answered: true},
+		{name: "own code, no id", status: 400, body: rpc("", 17), linkError: true},
+		{name: "other id", status: 400, body: rpc(`"id":2,`, -32600), linkError: true},
+		{name: "server error, own id", status: 500, body: rpc(`"id":1,`, -32603), answered: true},
+		{name: "server error, no id", status: 500, body: rpc("", -32603), answered: true, linkError: true},
+		{name: "text", status: 400, body: "Bad Request: no session", linkError: true},
+		{name: "not found", status: 404, body: "404 page not found", linkError: true},
+		{name: "unauthorized", status: 401, body: rpc(`"id":1,`, -32001), answered: true, linkError: true},
+		{name: "too many", status: 429, body: rpc(`"id":1,`, -32000), answered: true, linkError: true},
+		{name: "redirect without place", status: 307, linkError: true},
+		{name: "redirect that drops the body", status: 302, linkError: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, _ post) {
+			url := startServer(t, func(w http.ResponseWriter, r *http.Request, _ receivedRequest) {
 				w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="x"`)
 				if tt.status == 302 {
 					w.Header().Set("Location", "/")
@@ -58,7 +58,7 @@ func TestHTTPRefusals(t *testing.T) {
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
 			})
-			r, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+			r, err := dialHTTP(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
 			if (r.Error != nil) != tt.answered {
 				t.Errorf("Response.Error = %s", r.Error)
 			}
@@ -68,7 +68,7 @@ func TestHTTPRefusals(t *testing.T) {
 				}
 				return
 			}
-			e := linkError(t, err)
+			e := mustBeLinkError(t, err)
 			if e.Status != tt.status || e.Body != tt.body || e.Header["WWW-Authenticate"] == "" {
 				t.Errorf("got %+v", e)
 			}
@@ -78,11 +78,11 @@ func TestHTTPRefusals(t *testing.T) {
 
 func TestHTTPRefusalExcerpt(t *testing.T) {
 	t.Parallel()
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, _ post) {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, _ receivedRequest) {
 		http.Error(w, strings.Repeat("é", 10_000), http.StatusBadGateway)
 	})
-	_, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
-	if e := linkError(t, err); len(e.Body) > 2<<10 || len(e.Body) < 2000 {
+	_, err := dialHTTP(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	if e := mustBeLinkError(t, err); len(e.Body) > 2<<10 || len(e.Body) < 2000 {
 		t.Errorf("excerpt of %d bytes", len(e.Body))
 	}
 }
@@ -93,11 +93,11 @@ func TestHTTPSessionGone(t *testing.T) {
 	t.Parallel()
 	var current atomic.Int32
 	entered, release := make(chan struct{}), make(chan struct{})
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		switch {
 		case p.method == "initialize":
 			w.Header().Set("Mcp-Session-Id", strconv.Itoa(int(current.Add(1))))
-			answerJSON(w, result(p, `{}`))
+			answerJSON(w, responseTo(p, `{}`))
 			return
 		case p.method == "slow" && r.Header.Get("Mcp-Session-Id") == "1":
 			close(entered)
@@ -108,9 +108,9 @@ func TestHTTPSessionGone(t *testing.T) {
 			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`)
 			return
 		}
-		answerJSON(w, result(p, `{}`))
+		answerJSON(w, responseTo(p, `{}`))
 	})
-	l := dial(t, url, nil, nil)
+	l := dialHTTP(t, url, nil, nil)
 	initialize := func() {
 		t.Helper()
 		if _, err := l.Call(t.Context(), &mcp.Request{Method: "initialize"}); err != nil {
@@ -127,7 +127,7 @@ func TestHTTPSessionGone(t *testing.T) {
 	<-entered
 	current.Add(1)
 	_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
-	if e := linkError(t, err); e.Status != http.StatusNotFound || !errors.Is(err, mcp.ErrSessionGone) {
+	if e := mustBeLinkError(t, err); e.Status != http.StatusNotFound || !errors.Is(err, mcp.ErrSessionGone) {
 		t.Errorf("got %+v", e)
 	}
 	initialize()
@@ -137,10 +137,10 @@ func TestHTTPSessionGone(t *testing.T) {
 	}
 }
 
-// roundTrip is an http.RoundTripper without a network, for tests with a fake clock.
-type roundTrip func(r *http.Request) *httptest.ResponseRecorder
+// roundTripFunc is an http.RoundTripper without a network, for tests with a fake clock.
+type roundTripFunc func(r *http.Request) *httptest.ResponseRecorder
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return nil, err
@@ -160,21 +160,21 @@ func TestHTTPRetryAfter(t *testing.T) {
 		want     time.Duration // until the answer
 		ok       bool
 	}{
-		{"seconds", 429, func() string { return "7" }, "tools/call", time.Minute, 7 * time.Second, true},
-		{"date", 429, func() string { return time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat) }, "ping", time.Minute, 9 * time.Second, true},
-		{"at once", 429, func() string { return "0" }, "tools/call", time.Minute, 100 * time.Millisecond, true},
-		{"past the deadline", 429, func() string { return "70" }, "tools/call", time.Minute, 0, false},
-		{"not told", 429, func() string { return "" }, "tools/call", time.Minute, 0, false},
-		{"busy, a read", 503, func() string { return "3" }, "tools/list", time.Minute, 3 * time.Second, true},
-		{"busy, a call", 503, func() string { return "3" }, "tools/call", time.Minute, 0, false},
-		{"no deadline, too long", 429, func() string { return "3600" }, "ping", 0, 0, false},
+		{name: "seconds", status: 429, after: func() string { return "7" }, method: "tools/call", deadline: time.Minute, want: 7 * time.Second, ok: true},
+		{name: "date", status: 429, after: func() string { return time.Now().Add(9 * time.Second).UTC().Format(http.TimeFormat) }, method: "ping", deadline: time.Minute, want: 9 * time.Second, ok: true},
+		{name: "at once", status: 429, after: func() string { return "0" }, method: "tools/call", deadline: time.Minute, want: 100 * time.Millisecond, ok: true},
+		{name: "past the deadline", status: 429, after: func() string { return "70" }, method: "tools/call", deadline: time.Minute},
+		{name: "not told", status: 429, after: func() string { return "" }, method: "tools/call", deadline: time.Minute},
+		{name: "busy, a read", status: 503, after: func() string { return "3" }, method: "tools/list", deadline: time.Minute, want: 3 * time.Second, ok: true},
+		{name: "busy, a call", status: 503, after: func() string { return "3" }, method: "tools/call", deadline: time.Minute},
+		{name: "no deadline, too long", status: 429, after: func() string { return "3600" }, method: "ping"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				tries := 0
-				rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+				rt := roundTripFunc(func(*http.Request) *httptest.ResponseRecorder {
 					w := httptest.NewRecorder()
 					if tries++; tries == 1 {
 						w.Header().Set("Retry-After", tt.after())
@@ -190,7 +190,7 @@ func TestHTTPRetryAfter(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
 					defer cancel()
 				}
-				l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+				l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt})
 				defer l.Close()
 				start := time.Now()
 				_, err := l.Call(ctx, &mcp.Request{Method: tt.method})
@@ -209,17 +209,17 @@ func TestHTTPRetryAfterGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
-		rt := roundTrip(func(*http.Request) *httptest.ResponseRecorder {
+		rt := roundTripFunc(func(*http.Request) *httptest.ResponseRecorder {
 			tries++
 			w := httptest.NewRecorder()
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusTooManyRequests)
 			return w
 		})
-		l := mcp.DialHTTP("http://example.com", newHeard(), &mcp.HTTPOptions{Transport: rt})
+		l := mcp.DialHTTP("http://example.com", newHandlerLog(), &mcp.HTTPOptions{Transport: rt})
 		defer l.Close()
 		_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
-		if e := linkError(t, err); e.Status != http.StatusTooManyRequests || tries != 5 {
+		if e := mustBeLinkError(t, err); e.Status != http.StatusTooManyRequests || tries != 5 {
 			t.Errorf("got %v after %d tries", err, tries)
 		}
 	})
@@ -229,12 +229,12 @@ func TestHTTPRedirects(t *testing.T) {
 	t.Parallel()
 	type seen struct{ auth, key, cookie, body string }
 	got := make(chan seen, 10)
-	final := func(w http.ResponseWriter, r *http.Request, p post) {
+	final := func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		got <- seen{r.Header.Get("Authorization"), r.Header.Get("X-Key"), r.Header.Get("Cookie"), p.method}
-		answerJSON(w, result(p, `{}`))
+		answerJSON(w, responseTo(p, `{}`))
 	}
-	other := serveFunc(t, final)
-	first := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	other := startServer(t, final)
+	first := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		switch r.URL.Path {
 		case "/same":
 			http.Redirect(w, r, "/end", http.StatusTemporaryRedirect)
@@ -252,7 +252,7 @@ func TestHTTPRedirects(t *testing.T) {
 		return http.Header{"Authorization": {"Bearer t"}, "X-Key": {"k"}, "Cookie": {"c=1"}}
 	}}
 	call := func(path string) error {
-		_, err := dial(t, first+path, nil, opts).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+		_, err := dialHTTP(t, first+path, nil, opts).Call(t.Context(), &mcp.Request{Method: "tools/call"})
 		return err
 	}
 	if err := call("/same"); err != nil {
@@ -262,7 +262,7 @@ func TestHTTPRedirects(t *testing.T) {
 		t.Errorf("same origin got %+v", s)
 	}
 	for _, path := range []string{"/other", "/loop", "/file"} {
-		if e := linkError(t, call(path)); !strings.Contains(e.Error(), "redirect") {
+		if e := mustBeLinkError(t, call(path)); !strings.Contains(e.Error(), "redirect") {
 			t.Errorf("%s: got %v", path, e)
 		}
 	}
@@ -275,7 +275,7 @@ func TestHTTPRedirects(t *testing.T) {
 func TestHTTPRedirectToTLS(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+	rt := roundTripFunc(func(r *http.Request) *httptest.ResponseRecorder {
 		asked = append(asked, r.URL.String()+" "+r.Header.Get("X-Key"))
 		w := httptest.NewRecorder()
 		if r.URL.Scheme == "http" {
@@ -288,7 +288,7 @@ func TestHTTPRedirectToTLS(t *testing.T) {
 		return w
 	})
 	opts := &mcp.HTTPOptions{Transport: rt, Header: func() http.Header { return http.Header{"X-Key": {"k"}} }}
-	if _, err := dial(t, "http://tools.example/mcp", nil, opts).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+	if _, err := dialHTTP(t, "http://tools.example/mcp", nil, opts).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"http://tools.example/mcp k", "https://tools.example/mcp "}; !slices.Equal(asked, want) {
@@ -307,7 +307,7 @@ func TestHTTPRedirectsRefused(t *testing.T) {
 		"http://93.184.215.19/":  "https://93.184.215.20/",
 		"https://93.184.215.14/": "http://93.184.215.14/",
 	} {
-		rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+		rt := roundTripFunc(func(r *http.Request) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
 			if u, _ := url.Parse(from); r.URL.Host != u.Host || r.URL.Scheme != u.Scheme {
 				t.Errorf("%s was asked", r.URL)
@@ -316,8 +316,8 @@ func TestHTTPRedirectsRefused(t *testing.T) {
 			w.WriteHeader(http.StatusTemporaryRedirect)
 			return w
 		})
-		_, err := dial(t, from, nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"})
-		if e := linkError(t, err); !strings.Contains(e.Error(), "refused") {
+		_, err := dialHTTP(t, from, nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"})
+		if e := mustBeLinkError(t, err); !strings.Contains(e.Error(), "refused") {
 			t.Errorf("%s to %s: got %v", from, to, e)
 		}
 	}
@@ -326,7 +326,7 @@ func TestHTTPRedirectsRefused(t *testing.T) {
 // The user part of a URL becomes an Authorization header and appears nowhere else.
 func TestHTTPUserInfo(t *testing.T) {
 	t.Parallel()
-	rt := roundTrip(func(r *http.Request) *httptest.ResponseRecorder {
+	rt := roundTripFunc(func(r *http.Request) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		if user, password, _ := r.BasicAuth(); user != "u" || password != "p" || r.URL.User != nil {
 			t.Errorf("got %s with %v", r.URL, r.Header)
@@ -334,7 +334,7 @@ func TestHTTPUserInfo(t *testing.T) {
 		answerJSON(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 		return w
 	})
-	if _, err := dial(t, "http://u:p@example.com", nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+	if _, err := dialHTTP(t, "http://u:p@example.com", nil, &mcp.HTTPOptions{Transport: rt}).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
 		t.Error(err)
 	}
 }

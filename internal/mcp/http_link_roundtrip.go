@@ -40,8 +40,8 @@ func (x *roundTrip) end() {
 	}
 }
 
-// failed returns the error for a round trip that failed with err.
-func (x *roundTrip) failed(err error) error {
+// failureError returns the error for a round trip that failed with err.
+func (x *roundTrip) failureError(err error) error {
 	if x.caller.Err() != nil {
 		x.sendCancel()
 		return context.Cause(x.caller)
@@ -57,18 +57,18 @@ func (x *roundTrip) call() (Response, error) {
 	for try := 1; ; try++ {
 		resp, err := x.post()
 		if err != nil {
-			return Response{}, x.failed(err)
+			return Response{}, x.failureError(err)
 		}
 		if resp.StatusCode/100 == 2 {
-			return x.answer(resp)
+			return x.readAnswerTo(resp)
 		}
-		r, refusal := x.refused(resp)
+		r, refusal := x.readRefusal(resp)
 		if refusal == nil || try == maxTries {
 			return r, asError(refusal)
 		}
 		again, err := x.shouldRetry(refusal)
 		if err != nil {
-			return Response{}, x.failed(err)
+			return Response{}, x.failureError(err)
 		}
 		if !again {
 			return r, refusal
@@ -88,17 +88,17 @@ func asError(e *LinkError) error {
 func (x *roundTrip) notify() error {
 	resp, err := x.post()
 	if err != nil {
-		return x.failed(err)
+		return x.failureError(err)
 	}
 	if resp.StatusCode/100 != 2 {
-		_, refusal := x.refused(resp)
+		_, refusal := x.readRefusal(resp)
 		return asError(refusal)
 	}
 	if mediaType(resp) == mediaEvents {
 		_ = resp.Body.Close() // not drained, since it might never end
 		return nil
 	}
-	discard(resp.Body)
+	discardBody(resp.Body)
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (x *roundTrip) post() (*http.Response, error) {
 	if x.req.Method == "initialize" {
 		x.state = newHTTPState("", "")
 	}
-	return x.link.wire.do(x.ctx, &httpSend{
+	return x.link.wire.sendFollowing(x.ctx, &httpSend{
 		method: http.MethodPost, header: postHeader(x.state, x.req), body: x.body, sent: &x.sent,
 	})
 }
@@ -168,7 +168,7 @@ func (x *roundTrip) version() string {
 
 // postMessage sends a message that is not a request, as the legacy era requires.
 func (l *httpLink) postMessage(ctx context.Context, raw []byte) error {
-	resp, err := l.wire.do(ctx, &httpSend{
+	resp, err := l.wire.sendFollowing(ctx, &httpSend{
 		method: http.MethodPost, header: maps.Clone(l.state.Load().header), body: raw,
 	})
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *httpLink) postMessage(ctx context.Context, raw []byte) error {
 	if mediaType(resp) == mediaEvents {
 		_ = resp.Body.Close() // not drained, since it might never end
 	} else {
-		discard(resp.Body)
+		discardBody(resp.Body)
 	}
 	if resp.StatusCode/100 != 2 {
 		return &LinkError{Sent: true, Status: resp.StatusCode}

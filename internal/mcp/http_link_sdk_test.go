@@ -16,8 +16,8 @@ import (
 	"collie/test/await"
 )
 
-// sdkServer is a server of the official SDK; its tools use everything that the transport offers.
-func sdkServer() *sdk.Server {
+// newSDKServer is a server of the official SDK; its tools use everything that the transport offers.
+func newSDKServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
 	type none struct{}
 	type big struct {
@@ -55,6 +55,7 @@ func sdkServer() *sdk.Server {
 	return s
 }
 
+// hung gets a value for each call of the tool hang whose context has ended.
 var hung = make(chan struct{}, 10)
 
 const initializeParams = `{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}`
@@ -72,6 +73,7 @@ func handshake(t *testing.T, l mcp.Link) {
 	}
 }
 
+// callTool calls a tool with these params, JSON text, and returns the text of the result.
 func callTool(t *testing.T, l mcp.Link, params string) string {
 	t.Helper()
 	r, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(params), Owner: "me"})
@@ -85,7 +87,8 @@ func callTool(t *testing.T, l mcp.Link, params string) string {
 	return v.Content[0].Text
 }
 
-func startSDK(t *testing.T, h http.Handler) string {
+// startHandler serves h until the test ends and returns its URL.
+func startHandler(t *testing.T, h http.Handler) string {
 	t.Helper()
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() {
@@ -106,13 +109,13 @@ func TestHTTPWithSDK(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := sdkServer()
-			url := startSDK(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, opts))
-			h := newHeard()
+			server := newSDKServer()
+			url := startHandler(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, opts))
+			h := newHandlerLog()
 			h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
 				return json.RawMessage(`{"roots":[{"uri":"file:///root"}]}`), nil
 			}
-			l := dial(t, url, h, nil)
+			l := dialHTTP(t, url, h, nil)
 			handshake(t, l)
 			stateful := opts == nil || !opts.Stateless
 			if l.HasSession() != stateful {
@@ -141,7 +144,7 @@ func TestHTTPWithSDK(t *testing.T) {
 				}
 			}
 			server.AddTool(&sdk.Tool{Name: "new", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
-			h.wait(t, "notifications/tools/list_changed <nil>")
+			h.waitFor(t, "notifications/tools/list_changed <nil>")
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -153,9 +156,9 @@ func TestHTTPWithSDK(t *testing.T) {
 }
 
 func TestHTTPCancelWithSDK(t *testing.T) {
-	server := sdkServer()
-	url := startSDK(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
-	l := dial(t, url, nil, nil)
+	server := newSDKServer()
+	url := startHandler(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	l := dialHTTP(t, url, nil, nil)
 	handshake(t, l)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -170,9 +173,9 @@ func TestHTTPCancelWithSDK(t *testing.T) {
 // When the server ends a session, its requests get 404.
 func TestHTTPSessionGoneWithSDK(t *testing.T) {
 	t.Parallel()
-	server := sdkServer()
-	url := startSDK(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
-	l := dial(t, url, nil, nil)
+	server := newSDKServer()
+	url := startHandler(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	l := dialHTTP(t, url, nil, nil)
 	handshake(t, l)
 	for s := range server.Sessions() {
 		if err := s.Close(); err != nil {
@@ -180,7 +183,7 @@ func TestHTTPSessionGoneWithSDK(t *testing.T) {
 		}
 	}
 	_, err := l.Call(t.Context(), &mcp.Request{Method: "tools/list"})
-	if e := linkError(t, err); e.Status != http.StatusNotFound {
+	if e := mustBeLinkError(t, err); e.Status != http.StatusNotFound {
 		t.Errorf("got %+v", e)
 	}
 	handshake(t, l)
@@ -192,14 +195,14 @@ func TestHTTPSessionGoneWithSDK(t *testing.T) {
 // The modern era against the SDK's server, which checks the header fields.
 func TestHTTPModernWithSDK(t *testing.T) {
 	t.Parallel()
-	server := sdkServer()
+	server := newSDKServer()
 	schema := `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
 	server.AddTool(&sdk.Tool{Name: "where", InputSchema: json.RawMessage(schema)},
 		func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: req.Extra.Header.Get("Mcp-Param-Region")}}}, nil
 		})
-	url := startSDK(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true}))
-	l := dial(t, url, nil, nil)
+	url := startHandler(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	l := dialHTTP(t, url, nil, nil)
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	r, err := l.Call(t.Context(), &mcp.Request{Method: "server/discover", Params: json.RawMessage(`{` + meta + `}`)})
 	if err != nil || mcp.Get(r.Result, "supportedVersions") == nil {

@@ -25,21 +25,21 @@ import (
 	"collie/test/port"
 )
 
-// heard is a Handler that records what it receives, in order: notifications as "method owner", requests with a ? before that.
-type heard struct {
+// handlerLog is a Handler that records what it receives, in order: notifications as "method owner", requests with a ? before that.
+type handlerLog struct {
 	mu     sync.Mutex
 	lines  []string
 	seen   chan string
 	answer func(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error)
 }
 
-func newHeard() *heard { return &heard{seen: make(chan string, 100)} }
+func newHandlerLog() *handlerLog { return &handlerLog{seen: make(chan string, 100)} }
 
-func (h *heard) Notification(m mcp.Message, owner any) {
-	h.note(fmt.Sprintf("%s %v", m.Method, owner))
+func (h *handlerLog) Notification(m mcp.Message, owner any) {
+	h.record(fmt.Sprintf("%s %v", m.Method, owner))
 }
 
-func (h *heard) note(line string) {
+func (h *handlerLog) record(line string) {
 	h.mu.Lock()
 	h.lines = append(h.lines, line)
 	h.mu.Unlock()
@@ -49,21 +49,23 @@ func (h *heard) note(line string) {
 	}
 }
 
-func (h *heard) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
-	h.note(fmt.Sprintf("?%s %v", m.Method, owner))
+func (h *handlerLog) Request(ctx context.Context, m mcp.Message, owner any) (json.RawMessage, error) {
+	h.record(fmt.Sprintf("?%s %v", m.Method, owner))
 	if h.answer != nil {
 		return h.answer(ctx, m, owner)
 	}
 	return json.RawMessage(`{}`), nil
 }
 
-func (h *heard) all() []string {
+// all returns the lines recorded so far.
+func (h *handlerLog) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.lines...)
 }
 
-func (h *heard) wait(t *testing.T, want string) {
+// waitFor waits until the line was recorded; lines that were recorded before it are skipped.
+func (h *handlerLog) waitFor(t *testing.T, want string) {
 	t.Helper()
 	limit := time.After(await.Limit)
 	for {
@@ -78,16 +80,16 @@ func (h *heard) wait(t *testing.T, want string) {
 	}
 }
 
-// post is a request that a fake server received. id and method are empty if it has no body.
-type post struct {
+// receivedRequest is a request that a fake server received. id and method are empty if it has no body.
+type receivedRequest struct {
 	id     string
 	method string
 	header http.Header
 	raw    string
 }
 
-// serveFunc starts a server that calls f with each request and its decoded body.
-func serveFunc(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p post)) string {
+// startServer starts a server that calls f with each request and its decoded body, and returns its URL.
+func startServer(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p receivedRequest)) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -99,25 +101,28 @@ func serveFunc(t *testing.T, f func(w http.ResponseWriter, r *http.Request, p po
 			Method string
 		}
 		_ = json.Unmarshal(raw, &v) // GET and DELETE have none
-		f(w, r, post{id: string(v.ID), method: v.Method, header: r.Header, raw: string(raw)})
+		f(w, r, receivedRequest{id: string(v.ID), method: v.Method, header: r.Header, raw: string(raw)})
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL
 }
 
+// answerJSON answers with a JSON body.
 func answerJSON(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, body)
 }
 
-func result(p post, v string) string {
+// responseTo returns a JSON-RPC response to p, whose result is the JSON text v.
+func responseTo(p receivedRequest, v string) string {
 	return `{"jsonrpc":"2.0","id":` + p.id + `,"result":` + v + `}`
 }
 
-func dial(t *testing.T, url string, h mcp.Handler, opts *mcp.HTTPOptions) *mcp.HTTPLink {
+// dialHTTP returns a link to the server at url, which the end of the test closes. h and opts may be nil.
+func dialHTTP(t *testing.T, url string, h mcp.Handler, opts *mcp.HTTPOptions) *mcp.HTTPLink {
 	t.Helper()
 	if h == nil {
-		h = newHeard()
+		h = newHandlerLog()
 	}
 	l := mcp.DialHTTP(url, h, opts).(*mcp.HTTPLink)
 	t.Cleanup(func() {
@@ -128,7 +133,8 @@ func dial(t *testing.T, url string, h mcp.Handler, opts *mcp.HTTPOptions) *mcp.H
 	return l
 }
 
-func linkError(t *testing.T, err error) *mcp.LinkError {
+// mustBeLinkError returns err as a LinkError, and fails the test if it is not one.
+func mustBeLinkError(t *testing.T, err error) *mcp.LinkError {
 	t.Helper()
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok {
@@ -139,7 +145,7 @@ func linkError(t *testing.T, err error) *mcp.LinkError {
 
 func TestHTTPCall(t *testing.T) {
 	t.Parallel()
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		if r.Method != http.MethodPost || r.Header.Get("Accept") != "application/json, text/event-stream" ||
 			r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s with %v", r.Method, r.Header)
@@ -148,9 +154,9 @@ func TestHTTPCall(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		answerJSON(w, result(p, `{"isError":true,"resultType":"input_required","n":9007199254740993}`))
+		answerJSON(w, responseTo(p, `{"isError":true,"resultType":"input_required","n":9007199254740993}`))
 	})
-	l := dial(t, url, nil, nil)
+	l := dialHTTP(t, url, nil, nil)
 	for range 3 {
 		got, err := l.Call(t.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x"}`)})
 		if err != nil {
@@ -173,17 +179,17 @@ func TestHTTPCall(t *testing.T) {
 func TestHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	var last http.Header
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 		last = p.header
 		if p.method == "initialize" {
 			w.Header().Set("Mcp-Session-Id", "s-1")
 		}
-		answerJSON(w, result(p, `{}`))
+		answerJSON(w, responseTo(p, `{}`))
 	})
 	opts := &mcp.HTTPOptions{Header: func() http.Header {
 		return http.Header{"x-key": {"k"}, "Accept": {"text/html"}, "Mcp-Session-Id": {"mine"}, "Mcp-Param-A": {"forged"}}
 	}}
-	l := dial(t, url, nil, opts)
+	l := dialHTTP(t, url, nil, opts)
 	call := func(req mcp.Request) map[string]string {
 		t.Helper()
 		if _, err := l.Call(t.Context(), &req); err != nil {
@@ -204,17 +210,17 @@ func TestHTTPHeaders(t *testing.T) {
 		req    mcp.Request
 		want   map[string]string
 	}{
-		{"probe", nil, mcp.Request{Method: "server/discover", Params: meta}, map[string]string{
+		{name: "probe", req: mcp.Request{Method: "server/discover", Params: meta}, want: map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover",
 		}},
-		{"initialize", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
-		{"legacy", func() { l.Agreed("2025-11-25") }, mcp.Request{Method: "tools/call", Name: "x"}, map[string]string{
+		{name: "initialize", req: mcp.Request{Method: "initialize"}, want: map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
+		{name: "legacy", before: func() { l.Agreed("2025-11-25") }, req: mcp.Request{Method: "tools/call", Name: "x"}, want: map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "s-1",
 		}},
-		{"initialize again", nil, mcp.Request{Method: "initialize"}, map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
-		{"modern", func() { l.Agreed("2026-07-28") }, mcp.Request{
+		{name: "initialize again", req: mcp.Request{Method: "initialize"}, want: map[string]string{"X-Key": "k", "Mcp-Method": "initialize"}},
+		{name: "modern", before: func() { l.Agreed("2026-07-28") }, req: mcp.Request{
 			Method: "tools/call", Name: "é", Params: meta, Header: []string{"Mcp-Param-Region", "us"},
-		}, map[string]string{
+		}, want: map[string]string{
 			"X-Key": "k", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?w6k=?=",
 			"Mcp-Param-Region": "us",
 		}},
@@ -232,17 +238,17 @@ func TestHTTPHeaders(t *testing.T) {
 func TestHTTPSession(t *testing.T) {
 	t.Parallel()
 	deleted := make(chan string, 1)
-	url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, p post) {
+	url := startServer(t, func(w http.ResponseWriter, r *http.Request, p receivedRequest) {
 		switch {
 		case r.Method == http.MethodDelete:
 			deleted <- r.Header.Get("Mcp-Session-Id")
 		case p.method == "initialize":
 			w.Header().Set("Mcp-Session-Id", "secret-session")
-			answerJSON(w, result(p, `{}`))
+			answerJSON(w, responseTo(p, `{}`))
 		}
 	})
 	var log bytes.Buffer
-	l := dial(t, url, nil, &mcp.HTTPOptions{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	l := dialHTTP(t, url, nil, &mcp.HTTPOptions{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if l.HasSession() {
 		t.Error("a session before initialize")
 	}
@@ -263,7 +269,7 @@ func TestHTTPSession(t *testing.T) {
 	if strings.Contains(log.String(), "secret-session") {
 		t.Errorf("the log has the session id:\n%s", log.String())
 	}
-	if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); linkError(t, err).Sent {
+	if _, err := l.Call(t.Context(), &mcp.Request{Method: "ping"}); mustBeLinkError(t, err).Sent {
 		t.Error("a closed link says that it sent something")
 	}
 	select {
@@ -276,7 +282,7 @@ func TestHTTPSession(t *testing.T) {
 func TestHTTPBadURL(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"ftp://x", "http://", "::", "unix://", "unix:///s#/%zz"} {
-		l := dial(t, url, nil, nil)
+		l := dialHTTP(t, url, nil, nil)
 		select {
 		case <-l.Done():
 		default:
@@ -290,11 +296,11 @@ func TestHTTPBadURL(t *testing.T) {
 
 func TestHTTPBatchAnswer(t *testing.T) {
 	t.Parallel()
-	url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
-		answerJSON(w, `[{"jsonrpc":"2.0","method":"notifications/a"},`+result(p, `{"ok":1}`)+`,{"jsonrpc":"2.0","method":"notifications/b"}]`)
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
+		answerJSON(w, `[{"jsonrpc":"2.0","method":"notifications/a"},`+responseTo(p, `{"ok":1}`)+`,{"jsonrpc":"2.0","method":"notifications/b"}]`)
 	})
-	h := newHeard()
-	l := dial(t, url, h, nil)
+	h := newHandlerLog()
+	l := dialHTTP(t, url, h, nil)
 	got, err := l.Call(t.Context(), &mcp.Request{Method: "ping", Owner: "me"})
 	if err != nil || string(got.Result) != `{"ok":1}` {
 		t.Fatalf("got %s, %v", got.Result, err)
@@ -311,31 +317,31 @@ func TestHTTPOddAnswers(t *testing.T) {
 		status           int
 		ok               bool
 	}{
-		{"id as text", "application/json", `{"jsonrpc":"2.0","id":"1","result":{}}`, 200, true},
-		{"type with charset", "Application/JSON; charset=utf-8", `{"jsonrpc":"2.0","id":1,"result":{}}`, 200, true},
-		{"error without id", "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, 200, true},
-		{"accepted without response", "", "", 202, false},
-		{"other id", "application/json", `{"jsonrpc":"2.0","id":9,"result":{}}`, 200, false},
-		{"page", "text/html", `<html>hello</html>`, 200, false},
-		{"broken", "application/json", `{"jsonrpc":`, 200, false},
-		{"stream without response", "text/event-stream", "data: {}\n\n", 200, false},
+		{name: "id as text", kind: "application/json", body: `{"jsonrpc":"2.0","id":"1","result":{}}`, status: 200, ok: true},
+		{name: "type with charset", kind: "Application/JSON; charset=utf-8", body: `{"jsonrpc":"2.0","id":1,"result":{}}`, status: 200, ok: true},
+		{name: "error without id", kind: "application/json", body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`, status: 200, ok: true},
+		{name: "accepted without response", status: 202},
+		{name: "other id", kind: "application/json", body: `{"jsonrpc":"2.0","id":9,"result":{}}`, status: 200},
+		{name: "page", kind: "text/html", body: `<html>hello</html>`, status: 200},
+		{name: "broken", kind: "application/json", body: `{"jsonrpc":`, status: 200},
+		{name: "stream without response", kind: "text/event-stream", body: "data: {}\n\n", status: 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, _ post) {
+			url := startServer(t, func(w http.ResponseWriter, _ *http.Request, _ receivedRequest) {
 				w.Header().Set("Content-Type", tt.kind)
 				w.WriteHeader(tt.status)
 				_, _ = io.WriteString(w, tt.body)
 			})
-			_, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+			_, err := dialHTTP(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
 			if tt.ok {
 				if err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			if e := linkError(t, err); !e.Sent || e.Status != 0 {
+			if e := mustBeLinkError(t, err); !e.Sent || e.Status != 0 {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -347,39 +353,48 @@ func TestHTTPLimits(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
 	tests := []struct {
 		name  string
-		serve func(w http.ResponseWriter, p post)
+		serve func(w http.ResponseWriter, p receivedRequest)
 	}{
-		{"length told", func(w http.ResponseWriter, p post) { answerJSON(w, result(p, `"`+big+`"`)) }},
-		{"length not told", func(w http.ResponseWriter, p post) {
+		{"length told", func(w http.ResponseWriter, p receivedRequest) { answerJSON(w, responseTo(p, `"`+big+`"`)) }},
+		{"length not told", func(w http.ResponseWriter, p receivedRequest) {
 			w.(http.Flusher).Flush()
-			answerJSON(w, result(p, `"`+big+`"`))
+			answerJSON(w, responseTo(p, `"`+big+`"`))
 		}},
-		{"gzip", func(w http.ResponseWriter, _ post) {
+		{"gzip", func(w http.ResponseWriter, _ receivedRequest) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Header().Set("Content-Type", "application/json")
 			z := gzip.NewWriter(w)
 			_, _ = io.WriteString(z, strings.Repeat(" ", 10_000_000))
 			_ = z.Close()
 		}},
-		{"event", func(w http.ResponseWriter, p post) {
+		{"event", func(w http.ResponseWriter, p receivedRequest) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = io.WriteString(w, "data: "+result(p, `"`+big+`"`)+"\n\n")
+			_, _ = io.WriteString(w, "data: "+responseTo(p, `"`+big+`"`)+"\n\n")
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) { tt.serve(w, p) })
-			l := dial(t, url, nil, &mcp.HTTPOptions{MaxAnswer: 50_000, MaxEvent: 50_000})
+			url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) { tt.serve(w, p) })
+			l := dialHTTP(t, url, nil, &mcp.HTTPOptions{MaxAnswer: 50_000, MaxEvent: 50_000})
 			_, err := l.Call(t.Context(), &mcp.Request{Method: "ping"})
-			if e := linkError(t, err); !e.TooLarge || !e.Sent {
+			if e := mustBeLinkError(t, err); !e.TooLarge || !e.Sent {
 				t.Errorf("got %+v", e)
 			}
 		})
 	}
-	l := dial(t, "http://127.0.0.1:1", nil, &mcp.HTTPOptions{MaxRequest: 1000})
-	_, err := l.Call(t.Context(), &mcp.Request{Method: "ping", Params: json.RawMessage(`{"a":"` + big + `"}`)})
-	if e := linkError(t, err); !e.TooLarge || e.Sent {
+	url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"`+big+`"}}`+"\n\n")
+		_, _ = io.WriteString(w, "data: "+responseTo(p, `{"small":true}`)+"\n\n")
+	})
+	resp, err := dialHTTP(t, url, nil, &mcp.HTTPOptions{MaxEvent: 50_000}).Call(t.Context(), &mcp.Request{Method: "ping"})
+	if err != nil || string(resp.Result) != `{"small":true}` {
+		t.Errorf("behind a notification over the limit: %s, %v", resp.Result, err)
+	}
+	l := dialHTTP(t, "http://127.0.0.1:1", nil, &mcp.HTTPOptions{MaxRequest: 1000})
+	_, err = l.Call(t.Context(), &mcp.Request{Method: "ping", Params: json.RawMessage(`{"a":"` + big + `"}`)})
+	if e := mustBeLinkError(t, err); !e.TooLarge || e.Sent {
 		t.Errorf("request too large: got %+v", e)
 	}
 }
@@ -388,22 +403,22 @@ func TestHTTPBigResults(t *testing.T) {
 	t.Parallel()
 	big := `"` + strings.Repeat("0123456789abcdef", 1<<20) + `"`
 	for _, how := range []string{"json", "gzip", "events"} {
-		url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) {
+		url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) {
 			switch how {
 			case "json":
-				answerJSON(w, result(p, big))
+				answerJSON(w, responseTo(p, big))
 			case "gzip":
 				w.Header().Set("Content-Encoding", "gzip")
 				w.Header().Set("Content-Type", "application/json")
 				z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
-				_, _ = io.WriteString(z, result(p, big))
+				_, _ = io.WriteString(z, responseTo(p, big))
 				_ = z.Close()
 			case "events":
 				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, "event: message\ndata: "+result(p, big)+"\n\n")
+				_, _ = io.WriteString(w, "event: message\ndata: "+responseTo(p, big)+"\n\n")
 			}
 		})
-		got, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+		got, err := dialHTTP(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
 		if err != nil || string(got.Result) != big {
 			t.Errorf("%s: got %d bytes, %v", how, len(got.Result), err)
 		}
@@ -412,8 +427,8 @@ func TestHTTPBigResults(t *testing.T) {
 
 func TestHTTPNotSent(t *testing.T) {
 	t.Parallel()
-	_, err := dial(t, "http://"+port.Address(t), nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
-	if e := linkError(t, err); e.Sent || e.Status != 0 {
+	_, err := dialHTTP(t, "http://"+port.Address(t), nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"})
+	if e := mustBeLinkError(t, err); e.Sent || e.Status != 0 {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -433,7 +448,7 @@ func TestHTTPUnixSocket(t *testing.T) {
 	})}
 	go func() { _ = srv.Serve(ln) }()
 	t.Cleanup(func() { _ = srv.Close() })
-	if _, err := dial(t, "unix://"+path+"#/mcp?x=1", nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
+	if _, err := dialHTTP(t, "unix://"+path+"#/mcp?x=1", nil, nil).Call(t.Context(), &mcp.Request{Method: "ping"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -455,7 +470,7 @@ func BenchmarkHTTPCall(b *testing.B) {
 				_, _ = io.WriteString(w, "event: message\ndata: "+body+"\n\n")
 			}))
 			defer srv.Close()
-			l := mcp.DialHTTP(srv.URL, newHeard(), nil)
+			l := mcp.DialHTTP(srv.URL, newHandlerLog(), nil)
 			defer l.Close()
 			l.Agreed("2025-11-25")
 			b.ReportAllocs()

@@ -120,35 +120,35 @@ type httpSend struct {
 	sent   *atomic.Bool // set when the body begins to be sent; may be nil
 }
 
-// do sends s and follows redirects. The answer's Request.URL is the final URL.
-func (w *httpWire) do(ctx context.Context, s *httpSend) (*http.Response, error) {
+// sendFollowing sends s and follows redirects. The answer's Request.URL is the final URL.
+func (w *httpWire) sendFollowing(ctx context.Context, s *httpSend) (*http.Response, error) {
 	target := s.url
 	if target == nil {
 		target = w.url
 	}
 	for hops := 0; ; hops++ {
-		req := w.request(ctx, s, target)
+		req := w.newRequest(ctx, s, target)
 		resp, err := w.rt.RoundTrip(req)
 		if err != nil {
 			return nil, err
 		}
 		resp.Request = req
-		location := redirect(resp, s.method)
+		location := redirectTarget(resp, s.method)
 		if location == "" {
 			return resp, nil
 		}
-		discard(resp.Body)
+		discardBody(resp.Body)
 		if hops == maxRedirects {
 			return nil, fmt.Errorf("more than %d redirects", maxRedirects)
 		}
-		if target, err = w.follow(target, location); err != nil {
+		if target, err = w.checkRedirect(target, location); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// request builds the HTTP request. It adds secrets only if target has the origin of the wire's URL.
-func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *http.Request {
+// newRequest builds the HTTP request. It adds secrets only if target has the origin of the wire's URL.
+func (w *httpWire) newRequest(ctx context.Context, s *httpSend, target *url.URL) *http.Request {
 	header := s.header
 	if (w.header != nil || w.auth != "") && sameOrigin(target, w.url) {
 		header = w.userHeader(header)
@@ -159,12 +159,12 @@ func (w *httpWire) request(ctx context.Context, s *httpSend, target *url.URL) *h
 	}
 	if s.body != nil {
 		req.ContentLength = int64(len(s.body))
-		req.Body = newPayload(s)
+		req.Body = newRequestBody(s)
 		req.GetBody = func() (io.ReadCloser, error) {
 			if s.sent != nil {
 				s.sent.Store(false) // net/http retries only if nothing was sent
 			}
-			return newPayload(s), nil
+			return newRequestBody(s), nil
 		}
 	}
 	return req.WithContext(ctx)
@@ -204,7 +204,7 @@ type requestBody struct {
 	sent *atomic.Bool
 }
 
-func newPayload(s *httpSend) *requestBody {
+func newRequestBody(s *httpSend) *requestBody {
 	p := &requestBody{sent: s.sent}
 	p.Reset(s.body)
 	return p
@@ -229,8 +229,8 @@ func (p *requestBody) WriteTo(w io.Writer) (int64, error) {
 // Close does nothing.
 func (p *requestBody) Close() error { return nil }
 
-// discard reads a little of a body, so that its connection can be reused, and closes it.
-func discard(body io.ReadCloser) {
+// discardBody reads a little of a body, so that its connection can be reused, and closes it.
+func discardBody(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, drainLimit)
 	_ = body.Close()
 }

@@ -25,7 +25,7 @@ type replayBudget struct {
 	place      map[*eventStream]*list.Element
 }
 
-func newKeeper(limit int64) *replayBudget {
+func newReplayBudget(limit int64) *replayBudget {
 	return &replayBudget{max: limit, place: map[*eventStream]*list.Element{}}
 }
 
@@ -36,8 +36,8 @@ func (k *replayBudget) grow(n int) {
 	}
 }
 
-// put adds a stream whose reader has left. complete says that it was written to its end.
-func (k *replayBudget) put(s *eventStream, complete bool) {
+// addUnread adds a stream whose reader has left. complete says that it was written to its end.
+func (k *replayBudget) addUnread(s *eventStream, complete bool) {
 	if k == nil {
 		return
 	}
@@ -55,8 +55,8 @@ func (k *replayBudget) put(s *eventStream, complete bool) {
 	}
 }
 
-// take takes a stream out because a client is reading it.
-func (k *replayBudget) take(s *eventStream) {
+// takeForReading takes a stream out because a client is reading it.
+func (k *replayBudget) takeForReading(s *eventStream) {
 	if k == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (k *replayBudget) forget(s *eventStream) {
 	k.mu.Lock()
 	k.remove(s)
 	k.mu.Unlock()
-	n, _ := s.drop(true)
+	n, _ := s.dropKept(true)
 	k.held.Add(-int64(n))
 }
 
@@ -100,7 +100,7 @@ func (k *replayBudget) evict() {
 		s := at.Value.(*eventStream) //nolint:forcetypeassert // the lists hold nothing else
 		k.remove(s)
 		k.mu.Unlock()
-		if n, ok := s.drop(false); ok {
+		if n, ok := s.dropKept(false); ok {
 			k.held.Add(-int64(n))
 			s.session.forgetStream(s)
 		}

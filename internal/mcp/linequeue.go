@@ -112,13 +112,13 @@ func (q *lineQueue) deliver(m outgoing) error {
 	}
 	size := m.size()
 	if !q.writing {
-		q.begin()
+		q.beginWriting()
 		var err error
 		if size < maxJoined {
 			q.pending = append(m.appendLine(q.pending[:0]), '\n')
 			err = q.flush()
 		} else {
-			err = q.put(&waitingLine{m: m})
+			err = q.writeWaiting(&waitingLine{m: m})
 		}
 		q.passOn(err)
 		return err
@@ -143,19 +143,19 @@ func (q *lineQueue) deliver(m outgoing) error {
 func (q *lineQueue) post(raw []byte, k kind) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.err != nil || !q.admit(raw, k) {
+	if q.err != nil || !q.admitNotification(raw, k) {
 		return
 	}
 	m := outgoing{head: raw}
 	q.pending = append(m.appendLine(q.pending), '\n')
 	if !q.writing {
-		q.begin()
+		q.beginWriting()
 		go q.drain() // ends when everything is written or the client is given up
 	}
 }
 
-// admit decides whether there is room for a notification.
-func (q *lineQueue) admit(raw []byte, k kind) bool {
+// admitNotification decides whether there is room for a notification.
+func (q *lineQueue) admitNotification(raw []byte, k kind) bool {
 	size := q.before + len(q.pending) + len(raw)
 	switch {
 	case !q.writing:
@@ -185,13 +185,13 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 // reportGap adds the message about left-out notifications, if there is room again.
 func (q *lineQueue) reportGap(size int) {
 	if q.gap.n > 0 && size <= maxNotes/2 {
-		raw, _ := q.gap.notice()
+		raw, _ := q.gap.gapNotice()
 		q.pending = append(append(q.pending, raw...), '\n')
 	}
 }
 
-// begin takes the right to write and starts the watch for a client that does not read. The caller holds q.mu.
-func (q *lineQueue) begin() {
+// beginWriting takes the right to write and starts the watch for a client that does not read. The caller holds q.mu.
+func (q *lineQueue) beginWriting() {
 	q.writing = true
 	if q.watched {
 		return
@@ -208,7 +208,7 @@ func (q *lineQueue) begin() {
 func (q *lineQueue) passOn(err error) {
 	switch {
 	case err != nil:
-		q.fail(err)
+		q.giveUp(err)
 	case len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0:
 		go q.drain() // ends when everything is written or the client is given up
 	default:
@@ -233,19 +233,19 @@ func (q *lineQueue) drain() {
 		if len(q.turns) == 0 {
 			q.reportGap(len(q.pending))
 			if err := q.flush(); err != nil {
-				q.fail(err)
+				q.giveUp(err)
 			}
 			continue
 		}
 		t := q.turns[0]
 		q.turns[0] = nil
 		q.turns = q.turns[1:]
-		err := q.put(t)
+		err := q.writeWaiting(t)
 		q.before -= len(t.before)
 		q.subtractHeld(t.m.size())
 		t.done <- err
 		if err != nil {
-			q.fail(err)
+			q.giveUp(err)
 		}
 	}
 	q.endWriting()
@@ -268,7 +268,7 @@ func (q *lineQueue) flush() error {
 	q.pending, q.spare = q.spare[:0], nil
 	clear(q.signals)
 	q.mu.Unlock()
-	err := q.chunks(buf)
+	err := q.writeChunks(buf)
 	q.mu.Lock()
 	if cap(buf) <= maxSpare {
 		q.spare = buf
@@ -276,20 +276,20 @@ func (q *lineQueue) flush() error {
 	return err
 }
 
-// put writes t's line and the lines before it; it releases the lock meanwhile.
-func (q *lineQueue) put(t *waitingLine) error {
+// writeWaiting writes t's line and the lines before it; it releases the lock meanwhile.
+func (q *lineQueue) writeWaiting(t *waitingLine) error {
 	q.mu.Unlock()
 	defer q.mu.Lock()
-	if err := q.chunks(t.before); err != nil {
+	if err := q.writeChunks(t.before); err != nil {
 		return err
 	}
-	if err := t.m.pieces(writeSize, q.write); err != nil {
+	if err := t.m.eachPiece(writeSize, q.write); err != nil {
 		return err
 	}
 	return q.write([]byte{'\n'})
 }
 
-func (q *lineQueue) chunks(b []byte) error {
+func (q *lineQueue) writeChunks(b []byte) error {
 	for part := range slices.Chunk(b, writeSize) {
 		if err := q.write(part); err != nil {
 			return err
@@ -304,8 +304,8 @@ func (q *lineQueue) write(b []byte) error {
 	return err
 }
 
-// fail gives the client up.
-func (q *lineQueue) fail(err error) {
+// giveUp gives the client up.
+func (q *lineQueue) giveUp(err error) {
 	if q.err != nil {
 		return
 	}
@@ -341,7 +341,7 @@ func (q *lineQueue) checkStalled() {
 	case moved != q.seen:
 		q.seen, q.since = moved, now
 	case now.Sub(q.since) >= q.stall:
-		q.fail(fmt.Errorf("%w: nothing was taken for %v", ErrNotReading, q.stall))
+		q.giveUp(fmt.Errorf("%w: nothing was taken for %v", ErrNotReading, q.stall))
 		return
 	}
 	q.watch.Reset(q.stall / 4)

@@ -85,7 +85,7 @@ func TestLineQueueKeepsLinesWhole(t *testing.T) {
 func TestLineQueueTellsWhatItLeftOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stuck{freed: make(chan struct{})}
+		s := &blockedWriter{freed: make(chan struct{})}
 		q := newLineQueue(s, time.Hour, nil)
 		logLine := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":%q}}`, strings.Repeat("x", 1<<20))
 		begun := time.Now()
@@ -152,20 +152,20 @@ func TestLineQueueGivesUpAClientThatDoesNotRead(t *testing.T) {
 	q.finish()
 }
 
-// quiet is a Service that answers with one megabyte of text.
-type quiet struct{ begun chan struct{} }
+// megabyteService is a Service that answers with one megabyte of text.
+type megabyteService struct{ begun chan struct{} }
 
-func (quiet) Hello(context.Context, *Peer) Hello {
+func (megabyteService) Hello(context.Context, *Peer) Hello {
 	return Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
 }
 
-func (s quiet) Handle(context.Context, *Incoming) (json.RawMessage, error) {
+func (s megabyteService) Handle(context.Context, *Incoming) (json.RawMessage, error) {
 	s.begun <- struct{}{}
 	return append(append([]byte(`{"t":"`), bytes.Repeat([]byte("x"), 1<<20)...), `"}`...), nil
 }
-func (quiet) Notified(*Peer, Message) {}
-func (quiet) Opened(*Peer)            {}
-func (quiet) Closed(*Peer)            {}
+func (megabyteService) Notified(*Peer, Message) {}
+func (megabyteService) Opened(*Peer)            {}
+func (megabyteService) Closed(*Peer)            {}
 
 // A session whose client does not read ends with an error that says so. Until then requests are begun only
 // while few answers wait; pings and cancellations are handled meanwhile.
@@ -174,7 +174,7 @@ func TestServeStreamEndsWithAClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, client := io.Pipe()
 		answers, out := io.Pipe()
-		svc := quiet{begun: make(chan struct{}, 1000)}
+		svc := megabyteService{begun: make(chan struct{}, 1000)}
 		lines := NewLines(in, out, 0, func() error { _ = out.Close(); return in.Close() })
 		ended := make(chan error, 1)
 		go func() { ended <- ServeStream(t.Context(), lines, svc, &StreamOptions{Stall: time.Minute}) }()
@@ -215,7 +215,7 @@ func TestServeStreamWaitsForASlowClient(t *testing.T) {
 		const count = 30
 		in, client := io.Pipe()
 		answers, out := io.Pipe()
-		svc := quiet{begun: make(chan struct{}, 1000)}
+		svc := megabyteService{begun: make(chan struct{}, 1000)}
 		ended := make(chan error, 1)
 		go func() {
 			ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), svc, &StreamOptions{Stall: time.Minute})
@@ -256,7 +256,7 @@ func TestServeStreamEndsWhenAllIsRead(t *testing.T) {
 		const count = 40
 		in, client := io.Pipe()
 		answers, out := io.Pipe()
-		svc := quiet{begun: make(chan struct{}, 1000)}
+		svc := megabyteService{begun: make(chan struct{}, 1000)}
 		ended := make(chan error, 1)
 		go func() {
 			ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), svc, &StreamOptions{Stall: time.Minute, Drain: time.Second})

@@ -67,22 +67,22 @@ func TestLineWriterKeepsLinesWhole(t *testing.T) {
 	}
 }
 
-// stuck is a writer whose reader does not read. It supports deadlines, as pipes do.
-type stuck struct {
+// blockedWriter is a writer whose reader does not read. It supports deadlines, as pipes do.
+type blockedWriter struct {
 	mu    sync.Mutex
 	at    time.Time
 	freed chan struct{}
 	got   bytes.Buffer
 }
 
-func (s *stuck) SetWriteDeadline(at time.Time) error {
+func (s *blockedWriter) SetWriteDeadline(at time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.at = at
 	return nil
 }
 
-func (s *stuck) Write(p []byte) (int, error) {
+func (s *blockedWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	at := s.at
 	s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 func TestLineWriterHoldsCallersNoLongerThanHoldTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stuck{freed: make(chan struct{})}
+		s := &blockedWriter{freed: make(chan struct{})}
 		l := &lineWriter{w: s}
 		for i := range 5 {
 			begun := time.Now()
@@ -126,7 +126,7 @@ func TestLineWriterHoldsCallersNoLongerThanHoldTime(t *testing.T) {
 func TestLineWriterRefusesWhenTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stuck{freed: make(chan struct{})}
+		s := &blockedWriter{freed: make(chan struct{})}
 		l := &lineWriter{w: s}
 		if err := l.write([]byte("first")); err != nil {
 			t.Fatal(err)

@@ -28,8 +28,8 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	out := make([]byte, 0, size)
 	var done uint64 // bit i: fields[i] was found in obj; there are only a few fields
 	start := skipSpace(obj, 0)
-	m := members{b: obj, i: start, depth: maxDepth + 1}
-	copied, last := start, start+1 // positions in obj: up to where it was copied to out, and where the last member ended
+	m := newMembers(obj)
+	copied, last := start, start+1 // positions in obj: up to where it was copied to out; and where the last member that stays ended, or behind the comma of a removed first one
 	first := true                  // no member has been kept so far
 	for m.next() {
 		if !m.skip() {
@@ -37,7 +37,7 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 		}
 		before := last
 		last = m.end
-		at := fieldOf(&m, fields)
+		at := indexOfCurrent(&m, fields)
 		switch {
 		case at < 0:
 			first = false
@@ -78,10 +78,10 @@ func Edit(obj json.RawMessage, fields ...Field) json.RawMessage {
 	return append(out, obj[last:m.i]...)
 }
 
-// fieldOf returns the index in fields of the current member, -1 if it is not there.
-func fieldOf(m *members, fields []Field) int {
+// indexOfCurrent returns the index in fields of the current member, -1 if it is not there.
+func indexOfCurrent(m *members, fields []Field) int {
 	for n := range fields {
-		if m.is(fields[n].Key) {
+		if m.isNamed(fields[n].Key) {
 			return n
 		}
 	}
@@ -94,13 +94,13 @@ func Get(obj json.RawMessage, path ...string) json.RawMessage {
 		if !isObject(obj) {
 			return nil
 		}
-		m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
+		m := newMembers(obj)
 		var found json.RawMessage
 		for m.next() {
 			if !m.skip() {
 				return nil
 			}
-			if m.is(key) {
+			if m.isNamed(key) {
 				found = obj[m.start:m.end:m.end]
 			}
 		}
@@ -119,14 +119,14 @@ func GetAll(obj json.RawMessage, keys []string, values []json.RawMessage) {
 	if !isObject(obj) {
 		return
 	}
-	m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
+	m := newMembers(obj)
 	for m.next() {
 		if !m.skip() {
 			clear(values)
 			return
 		}
 		for i, key := range keys {
-			if m.is(key) {
+			if m.isNamed(key) {
 				values[i] = obj[m.start:m.end:m.end]
 				break
 			}
@@ -141,7 +141,7 @@ func Members(obj json.RawMessage) iter.Seq2[string, json.RawMessage] {
 		if !isObject(obj) {
 			return
 		}
-		m := members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
+		m := newMembers(obj)
 		for m.next() && m.skip() && yield(m.name(), obj[m.start:m.end:m.end]) {
 		}
 	}
@@ -165,7 +165,7 @@ func Text(raw json.RawMessage) (string, bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// Quote returns s as a JSON string, with only the escapes that JSON requires.
+// Quote returns s as a JSON string. Unlike [json.Marshal], it does not escape <, > and &. Invalid UTF-8 becomes U+FFFD.
 func Quote(s string) json.RawMessage { return appendString(make([]byte, 0, len(s)+2), s) }
 
 func appendString(dst []byte, s string) []byte {

@@ -36,16 +36,16 @@ func kindOf(method string) kind {
 	return mayBeDropped
 }
 
-// split is the size in bytes from which a result is not copied into the message around it.
-const split = 64 << 10
+// splitSize is the size in bytes from which a result is not copied into the message around it.
+const splitSize = 64 << 10
 
 // outgoing is a message to a client: head or, for a large result, head, body and a closing brace.
 type outgoing struct{ head, body []byte }
 
 // answerTo returns the response to a request: result, or err as an error object.
 func answerTo(id ID, result json.RawMessage, err error) outgoing {
-	if err != nil || len(result) < split {
-		return outgoing{head: answerOf(id, result, err)}
+	if err != nil || len(result) < splitSize {
+		return outgoing{head: responseBytes(id, result, err)}
 	}
 	head := append(make([]byte, 0, 40+len(id)), `{"jsonrpc":"2.0","id":`...)
 	return outgoing{head: append(append(head, id...), `,"result":`...), body: result}
@@ -69,9 +69,9 @@ func (m *outgoing) appendLine(dst []byte) []byte {
 	return dst
 }
 
-// pieces calls put with successive parts of the message, without line breaks, each at most size bytes long.
+// eachPiece calls put with successive parts of the message, without line breaks, each at most size bytes long.
 // It stops at the first error of put. put must not keep the slices.
-func (m *outgoing) pieces(size int, put func([]byte) error) error {
+func (m *outgoing) eachPiece(size int, put func([]byte) error) error {
 	for _, part := range [][]byte{m.head, m.body} {
 		for piece := range slices.Chunk(part, size) {
 			if err := put(oneLine(piece)); err != nil {
@@ -114,9 +114,9 @@ func (g *droppedCount) add(raw []byte) {
 	g.level = max(g.level, level, 3)
 }
 
-// notice returns a log message that reports the gap, and resets g; ok is false if there is no gap. Its level
+// gapNotice returns a log message that reports the gap, and resets g; ok is false if there is no gap. Its level
 // is high enough to reach any client that would have received one of the messages.
-func (g *droppedCount) notice() (raw []byte, ok bool) {
+func (g *droppedCount) gapNotice() (raw []byte, ok bool) {
 	if g.n == 0 {
 		return nil, false
 	}

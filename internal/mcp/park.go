@@ -23,8 +23,8 @@ import (
 
 const (
 	parkPrefix   = "collie.park."
-	parkTTL      = 5 * time.Minute
-	parkPerOwner = 64
+	parkTTL      = 5 * time.Minute // how long a request stays parked
+	parkPerOwner = 64              // parked requests of one client
 	// gatherTime is how long the first question waits for others asked at the same time.
 	gatherTime = 2 * time.Millisecond
 )
@@ -35,8 +35,8 @@ var errExpired = fmt.Errorf("%w: the client did not answer within %v", context.C
 // parkingLot holds the parked requests of a server.
 type parkingLot struct {
 	mu     sync.Mutex
-	parked map[string]*parkedRun
-	owners map[string]int
+	parked map[string]*parkedRun // by requestState
+	owners map[string]int        // number of parked requests, by owner
 	closed bool
 	wg     sync.WaitGroup
 }
@@ -56,9 +56,9 @@ type parkedRun struct {
 	heldBack []heldNotification // notifications that came while the client was away
 	bytes    int                // size of heldBack
 	gap      droppedCount
-	open     map[string]*parkedQuestion
-	count    int
-	timer    *time.Timer
+	open     map[string]*parkedQuestion // questions without an answer, by key
+	count    int                        // questions in all
+	timer    *time.Timer                // ends the run if the client does not come back
 }
 
 // heldNotification is a notification that came while the client was away.
@@ -99,6 +99,7 @@ func (l *parkingLot) start(ctx context.Context, in *Incoming, owner string, noti
 	return r
 }
 
+// requestSubject returns what a request is about, in a form that its retry must repeat: method, and name or URI.
 func requestSubject(m *Message) string {
 	return m.Method + " " + string(Get(m.Params, "name")) + string(Get(m.Params, "uri"))
 }
@@ -136,7 +137,7 @@ func (l *parkingLot) attach(ctx context.Context, r *parkedRun) (json.RawMessage,
 	case o := <-r.done:
 		return o.result, o.err
 	case q := <-r.questions:
-		r.add(q)
+		r.addQuestion(q)
 	case <-ctx.Done():
 		r.cancel(context.Cause(ctx))
 		o := <-r.done
@@ -147,7 +148,7 @@ func (l *parkingLot) attach(ctx context.Context, r *parkedRun) (json.RawMessage,
 	for {
 		select {
 		case q := <-r.questions:
-			r.add(q)
+			r.addQuestion(q)
 		case o := <-r.done: // it ended without waiting for its answers
 			return o.result, o.err
 		case <-ctx.Done():
@@ -160,7 +161,8 @@ func (l *parkingLot) attach(ctx context.Context, r *parkedRun) (json.RawMessage,
 	}
 }
 
-func (r *parkedRun) add(q *parkedQuestion) {
+// addQuestion gives q the next key and keeps it until it is answered.
+func (r *parkedRun) addQuestion(q *parkedQuestion) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
@@ -168,6 +170,7 @@ func (r *parkedRun) add(q *parkedQuestion) {
 	r.open[q.key] = q
 }
 
+// unanswered returns the open questions in the order in which they were asked.
 func (r *parkedRun) unanswered() []*parkedQuestion {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,6 +215,7 @@ func (l *parkingLot) park(r *parkedRun) (json.RawMessage, error) {
 		Field{"requestState", Quote(state)}), nil
 }
 
+// unpark takes the run with a requestState out of the parking lot and returns it; nil if there is none.
 func (l *parkingLot) unpark(state string) *parkedRun {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,8 +229,9 @@ func (l *parkingLot) unpark(state string) *parkedRun {
 	return r
 }
 
-// isParked reports whether m is the retry of a parked request, and returns its state.
-func isParked(m *Message) (string, bool) {
+// parkedState returns the requestState of m, and reports whether it has the form of those that park gives out: then m is the
+// retry of a request that is, or was, parked.
+func parkedState(m *Message) (string, bool) {
 	state := GetString(m.Params, "requestState")
 	return state, strings.HasPrefix(state, parkPrefix)
 }
@@ -262,8 +267,8 @@ func (l *parkingLot) resume(state, owner string, m *Message, notify notifier) (*
 	return r, nil
 }
 
-// drop ends all parked requests of an owner.
-func (l *parkingLot) drop(owner string, cause error) {
+// endAllOf ends all parked requests of an owner.
+func (l *parkingLot) endAllOf(owner string, cause error) {
 	l.mu.Lock()
 	var theirs []*parkedRun
 	for state, r := range l.parked {
@@ -304,12 +309,14 @@ func (r *parkedRun) setNotifier(out notifier) {
 	for _, h := range r.heldBack {
 		out(h.raw, h.k)
 	}
-	if raw, ok := r.gap.notice(); ok {
+	if raw, ok := r.gap.gapNotice(); ok {
 		out(raw, mayBeDropped)
 	}
 	r.heldBack, r.bytes = nil, 0
 }
 
+// send passes a notification on if the client is connected, and else holds it back. If more than maxUnread bytes would be
+// held back, it is dropped, and counted unless it is about progress.
 func (r *parkedRun) send(raw []byte, k kind) {
 	r.mu.Lock()
 	out := r.out
@@ -335,6 +342,7 @@ func (r *parkedRun) isConnected() bool {
 	return r.out != nil
 }
 
+// ask puts a question to the client and waits for the answer. It fails when ctx ends, or once the request has an outcome.
 func (r *parkedRun) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &parkedQuestion{method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {

@@ -13,8 +13,9 @@ import (
 	"collie/test/await"
 )
 
-// parkedCall returns a modern call that presents a requestState and one answer.
-func parkedCall(state string) *Incoming {
+// retryOfParked returns a modern call that presents a requestState and one answer; with an empty state it begins a
+// request.
+func retryOfParked(state string) *Incoming {
 	raw := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","requestState":` + string(Quote(state)) + `,"inputResponses":{"ask_1":{"a":1}}}}`
 	m, err := Parse([]byte(raw))
 	if err != nil {
@@ -23,8 +24,8 @@ func parkedCall(state string) *Incoming {
 	return &Incoming{Message: m, Peer: &Peer{Era: Modern}}
 }
 
-// drop discards the notifications of a request.
-func drop([]byte, kind) {}
+// dropNotification discards the notifications of a request.
+func dropNotification([]byte, kind) {}
 
 // An answer in time is accepted; one that comes later finds the request ended.
 func TestParkedRequestExpires(t *testing.T) {
@@ -33,7 +34,7 @@ func TestParkedRequestExpires(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var l parkingLot
 			ended := make(chan error, 1)
-			r := l.start(t.Context(), parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+			r := l.start(t.Context(), retryOfParked(""), "ada", dropNotification, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
 				a, err := in.Ask(ctx, "roots/list", nil)
 				ended <- err
 				return a, err
@@ -44,12 +45,12 @@ func TestParkedRequestExpires(t *testing.T) {
 			}
 			await.Sleep(away)
 			synctest.Wait()
-			in := parkedCall(GetString(result, "requestState"))
-			state, ok := isParked(&in.Message)
+			in := retryOfParked(GetString(result, "requestState"))
+			state, ok := parkedState(&in.Message)
 			if !ok {
 				t.Fatal("not one of ours")
 			}
-			again, err := l.resume(state, "ada", &in.Message, drop)
+			again, err := l.resume(state, "ada", &in.Message, dropNotification)
 			if away < parkTTL {
 				if err != nil {
 					t.Fatal(err)
@@ -82,7 +83,7 @@ func TestParkedClientHangsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l parkingLot
 		ctx, cancel := context.WithCancel(t.Context())
-		r := l.start(ctx, parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+		r := l.start(ctx, retryOfParked(""), "ada", dropNotification, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
 			cancel()
 			return in.Ask(ctx, "roots/list", nil)
 		})

@@ -34,7 +34,7 @@ func Parse(raw []byte) (Message, error) {
 	var seen, bad uint8
 	m := members{b: raw, i: i, depth: maxDepth}
 	for m.next() {
-		which := memberOf(&m)
+		which := currentMember(&m)
 		if which == 1<<memberResult && m.start < len(raw) && raw[m.start] == '{' {
 			if !scanResult(&m, &msg) {
 				break
@@ -50,7 +50,7 @@ func Parse(raw []byte) (Message, error) {
 		}
 		seen |= which
 		value := raw[m.start:m.end:m.end]
-		if !msg.put(which, value) {
+		if !msg.setMember(which, value) {
 			bad |= which
 		}
 	}
@@ -60,7 +60,7 @@ func Parse(raw []byte) (Message, error) {
 	if end := skipSpace(raw, m.i); end != len(raw) {
 		return msg, newSyntaxError(end, "text after the end of the message")
 	}
-	return msg, msg.check(seen, bad)
+	return msg, msg.checkMembers(seen, bad)
 }
 
 // The members of a message, as a bit set.
@@ -75,9 +75,9 @@ const (
 
 var memberNames = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-func memberOf(m *members) uint8 {
+func currentMember(m *members) uint8 {
 	for n, name := range memberNames {
-		if m.is(name) {
+		if m.isNamed(name) {
 			return 1 << n
 		}
 	}
@@ -92,9 +92,9 @@ func scanResult(outer *members, msg *Message) bool {
 			break
 		}
 		switch {
-		case in.is("isError"):
+		case in.isNamed("isError"):
 			msg.IsError = string(in.b[in.start:in.end]) == "true"
-		case in.is("resultType"):
+		case in.isNamed("resultType"):
 			msg.ResultType, _ = Text(in.b[in.start:in.end])
 		}
 	}
@@ -102,8 +102,8 @@ func scanResult(outer *members, msg *Message) bool {
 	return in.err == nil
 }
 
-// put stores one member and reports whether its type is valid.
-func (m *Message) put(which uint8, v json.RawMessage) bool {
+// setMember stores one member and reports whether its type is valid.
+func (m *Message) setMember(which uint8, v json.RawMessage) bool {
 	c := v[0]
 	switch which {
 	case 1 << memberVersion:
@@ -136,7 +136,7 @@ func (m *Message) put(which uint8, v json.RawMessage) bool {
 	return true
 }
 
-func (m *Message) check(seen, bad uint8) error {
+func (m *Message) checkMembers(seen, bad uint8) error {
 	invalid := func(msg string) error { return &invalidError{ID: m.ID, Message: msg} }
 	for n, name := range memberNames {
 		if bad&(1<<n) != 0 {

@@ -92,11 +92,20 @@ type members struct {
 	begun      bool
 }
 
+// newMembers returns the members of the object obj, which is valid JSON. The limit of its depth only bounds the recursion: it is
+// above what a message may have, so that an object around a whole message is read too.
+func newMembers(obj []byte) members {
+	return members{b: obj, i: skipSpace(obj, 0), depth: maxDepth + 1}
+}
+
+// fail ends the iteration with a syntax error at byte at. It returns false, for next to return.
 func (m *members) fail(at int, msg string) bool {
 	m.i, m.err = at, newSyntaxError(at, msg)
 	return false
 }
 
+// next moves to the next member. It returns false at the end of the object, where m.i is the index after it, and on a
+// syntax error, which is in m.err.
 func (m *members) next() bool {
 	b := m.b
 	if m.begun {
@@ -142,8 +151,8 @@ func (m *members) skip() bool {
 	return m.err == nil
 }
 
-// is reports whether the current member's name is name, after decoding escapes.
-func (m *members) is(name string) bool {
+// isNamed reports whether the current member's name is name, after decoding escapes.
+func (m *members) isNamed(name string) bool {
 	if string(m.key) == name {
 		return true
 	}
@@ -162,6 +171,7 @@ func (m *members) name() string {
 	return s
 }
 
+// keyStart returns the index of the quote with which the current member's name begins.
 func keyStart(m *members) int {
 	i := m.i - 1 // at or before the colon
 	for m.b[i] != '"' {
@@ -170,6 +180,7 @@ func keyStart(m *members) int {
 	return i - len(m.key) - 1
 }
 
+// skipArray returns the index after the array that begins at i; see skipValue.
 func skipArray(b []byte, i, depth int) (int, error) {
 	if depth <= 0 {
 		return i, newSyntaxError(i, fmt.Sprintf("nested deeper than %d", maxDepth))
@@ -194,22 +205,24 @@ func skipArray(b []byte, i, depth int) (int, error) {
 	}
 }
 
+// The lowest and the highest bit of each of eight bytes.
 const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
 )
 
-// skipString scans eight bytes at a time, because results of many megabytes are mostly one string. It looks
-// for a quote, a backslash or a control character.
+// skipString returns the index after the string that begins at start. It scans eight bytes at a time, because results of
+// many megabytes are mostly one string, for a quote, a backslash or a control character: (b-1)&^b has its highest bit set
+// for a byte that is 0, and the highest bits of hit say which of the eight bytes is one of these.
 func skipString(b []byte, start int) (int, error) {
 	i := start + 1
 	for {
 		for i+8 <= len(b) {
 			x := binary.LittleEndian.Uint64(b[i:])
-			q := x ^ (ones * '"')
-			s := x ^ (ones * '\\')
-			hit := ((q - ones) &^ q) | ((s - ones) &^ s) | ((x - ones*0x20) &^ x)
-			if hit &= highs; hit != 0 {
+			q := x ^ (lowBits * '"')
+			s := x ^ (lowBits * '\\')
+			hit := ((q - lowBits) &^ q) | ((s - lowBits) &^ s) | ((x - lowBits*0x20) &^ x)
+			if hit &= highBits; hit != 0 {
 				i += bits.TrailingZeros64(hit) / 8
 				break
 			}
@@ -222,7 +235,7 @@ func skipString(b []byte, start int) (int, error) {
 		case c == '"':
 			return i + 1, nil
 		case c == '\\':
-			n := escape(b[i:])
+			n := escapeLength(b[i:])
 			if n == 0 {
 				return i, newSyntaxError(i, "invalid escape in a string")
 			}
@@ -235,8 +248,8 @@ func skipString(b []byte, start int) (int, error) {
 	}
 }
 
-// escape returns the length of the escape sequence at the start of b, 0 if there is none.
-func escape(b []byte) int {
+// escapeLength returns the length of the escape sequence at the start of b, 0 if there is none.
+func escapeLength(b []byte) int {
 	if len(b) < 2 {
 		return 0
 	}
@@ -257,6 +270,7 @@ func escape(b []byte) int {
 	return 0
 }
 
+// skipWord returns the index after word, which has to begin at i.
 func skipWord(b []byte, i int, word string) (int, error) {
 	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
 		return i, newSyntaxError(i, "expected "+word)
@@ -264,6 +278,7 @@ func skipWord(b []byte, i int, word string) (int, error) {
 	return i + len(word), nil
 }
 
+// skipNumber returns the index after the number that begins at i.
 func skipNumber(b []byte, i int) (int, error) {
 	start := i
 	if b[i] == '-' {
@@ -273,12 +288,12 @@ func skipNumber(b []byte, i int) (int, error) {
 	case i < len(b) && b[i] == '0':
 		i++
 	case i < len(b) && b[i] >= '1' && b[i] <= '9':
-		i = digits(b, i)
+		i = skipDigits(b, i)
 	default:
 		return i, newSyntaxError(start, "invalid number")
 	}
 	if i < len(b) && b[i] == '.' {
-		n := digits(b, i+1)
+		n := skipDigits(b, i+1)
 		if n == i+1 {
 			return i, newSyntaxError(start, "invalid number")
 		}
@@ -289,7 +304,7 @@ func skipNumber(b []byte, i int) (int, error) {
 		if i < len(b) && (b[i] == '+' || b[i] == '-') {
 			i++
 		}
-		n := digits(b, i)
+		n := skipDigits(b, i)
 		if n == i {
 			return i, newSyntaxError(start, "invalid number")
 		}
@@ -298,7 +313,8 @@ func skipNumber(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-func digits(b []byte, i int) int {
+// skipDigits returns the index of the first byte from i on that is not a digit.
+func skipDigits(b []byte, i int) int {
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
 		i++
 	}

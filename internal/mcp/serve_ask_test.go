@@ -11,27 +11,27 @@ import (
 // not only after the timeout.
 func TestAskAfterTheAnswer(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
-	line := serveLine(t, t.Context(), nil, 0)
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
+	line := startLineClient(t, t.Context(), nil, 0)
 	line.initialize()
-	for name, request := range map[string]func() *desk{
-		"legacy_http": func() *desk {
-			s.do("POST", rpc(1, "late", "{}"), "Mcp-Session-Id", s.open("2025-11-25"))
-			return s.desk
+	for name, request := range map[string]func() *scriptedService{
+		"legacy_http": func() *scriptedService {
+			s.exchange("POST", rpcRequest(1, "late", "{}"), "Mcp-Session-Id", s.openSession("2025-11-25"))
+			return s.service
 		},
-		"modern_http": func() *desk {
-			s.do("POST", rpc(1, "late", "{"+meta(canAll)+"}"), modern("late")...)
-			return s.desk
+		"modern_http": func() *scriptedService {
+			s.exchange("POST", rpcRequest(1, "late", "{"+modernMeta(allCapabilities)+"}"), modernHeaders("late")...)
+			return s.service
 		},
-		"legacy_stream": func() *desk {
-			line.say("%s", rpc(1, "late", "{}"))
+		"legacy_stream": func() *scriptedService {
+			line.writeLine("%s", rpcRequest(1, "late", "{}"))
 			line.next()
-			return line.desk
+			return line.service
 		},
-		"modern_stream": func() *desk {
-			line.say("%s", rpc(2, "late", "{"+meta(canAll)+"}"))
+		"modern_stream": func() *scriptedService {
+			line.writeLine("%s", rpcRequest(2, "late", "{"+modernMeta(allCapabilities)+"}"))
 			line.next()
-			return line.desk
+			return line.service
 		},
 	} {
 		d := request()
@@ -40,5 +40,5 @@ func TestAskAfterTheAnswer(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	line.stop()
+	line.closeInputAndWait()
 }

@@ -18,19 +18,19 @@ import (
 	"collie/test/await"
 )
 
-// ending is a Service. Its method wait waits until its context ends; its method end ends that context. Any
+// endingService is a Service. Its method wait waits until its context ends; its method end ends that context. Any
 // other method is answered at once.
-type ending struct {
+type endingService struct {
 	ended chan error // receives the cause why a wait ended
 }
 
 var errEnding = errors.New("ended by the service")
 
-func (*ending) Hello(context.Context, *Peer) Hello {
+func (*endingService) Hello(context.Context, *Peer) Hello {
 	return Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
 }
 
-func (e *ending) Handle(ctx context.Context, in *Incoming) (json.RawMessage, error) {
+func (e *endingService) Handle(ctx context.Context, in *Incoming) (json.RawMessage, error) {
 	switch in.Method {
 	case "wait":
 		<-ctx.Done()
@@ -42,27 +42,29 @@ func (e *ending) Handle(ctx context.Context, in *Incoming) (json.RawMessage, err
 	}
 	return json.RawMessage("{}"), nil
 }
-func (*ending) Notified(*Peer, Message) {}
-func (*ending) Opened(*Peer)            {}
-func (*ending) Closed(*Peer)            {}
+func (*endingService) Notified(*Peer, Message) {}
+func (*endingService) Opened(*Peer)            {}
+func (*endingService) Closed(*Peer)            {}
 
-// front is an HTTPServer with an ending, used without a network.
-type front struct {
+// localServer is an HTTPServer with an ending, used without a network.
+type localServer struct {
 	*HTTPServer
-	svc     *ending
+	svc     *endingService
 	session string
 }
 
-// newFront opens a session of the given version; the caller closes the front.
-func newFront(version string) *front {
-	svc := &ending{ended: make(chan error, 1)}
-	f := &front{HTTPServer: NewHTTPServer(svc, nil), svc: svc}
+// newLocalServer opens a session of the given version; the caller closes the front.
+func newLocalServer(version string) *localServer {
+	svc := &endingService{ended: make(chan error, 1)}
+	f := &localServer{HTTPServer: NewHTTPServer(svc, nil), svc: svc}
 	hello := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `"}}`
 	f.session = f.post(context.Background(), hello).Header().Get(headerSession)
 	return f
 }
 
-func (f *front) post(ctx context.Context, body string) *httptest.ResponseRecorder {
+// post sends one message, in the opened session if there is one. A body with modern metadata gets the headers of its
+// era, for the method end.
+func (f *localServer) post(ctx context.Context, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
 	r.Header["Content-Type"], r.Header["Accept"] = []string{"application/json"}, []string{"application/json, text/event-stream"}
 	if f.session != "" {
@@ -86,17 +88,17 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 		closed, least time.Duration
 		most          time.Duration // how long the request may go on; never if it must not end
 	}{
-		{version20250326, 0, lastWord, becomesStream + lastWord},
-		{version20250326, 30 * time.Millisecond, lastWord, becomesStream + lastWord},
-		{version20250326, time.Second, lastWord, lastWord},
-		{version20251125, 0, lastWord, becomesStream + lastWord},
-		{version20251125, 49 * time.Millisecond, lastWord, becomesStream + lastWord},
-		{version20251125, time.Second, 0, never},
+		{version: version20250326, least: cancelGrace, most: becomesStream + cancelGrace},
+		{version: version20250326, closed: 30 * time.Millisecond, least: cancelGrace, most: becomesStream + cancelGrace},
+		{version: version20250326, closed: time.Second, least: cancelGrace, most: cancelGrace},
+		{version: version20251125, least: cancelGrace, most: becomesStream + cancelGrace},
+		{version: version20251125, closed: 49 * time.Millisecond, least: cancelGrace, most: becomesStream + cancelGrace},
+		{version: version20251125, closed: time.Second, most: never},
 	} {
 		t.Run(fmt.Sprint(tt.version, " after ", tt.closed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := newFront(tt.version)
+				f := newLocalServer(tt.version)
 				connected, hangUp := context.WithCancel(t.Context())
 				time.AfterFunc(tt.closed, hangUp)
 				answered := make(chan struct{})
@@ -127,7 +129,7 @@ func TestLegacyRequestEndsWithItsConnection(t *testing.T) {
 func TestQuickRequestsWaitInNoLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFront(version20251125)
+		f := newLocalServer(version20251125)
 		defer f.Close()
 		begun := time.Now()
 		for n := range 40 {
@@ -153,7 +155,7 @@ func TestServiceEndsARequest(t *testing.T) {
 		body := `{"jsonrpc":"2.0","id":1,"method":"end","params":` + params + `}`
 		t.Run(name+", HTTP", func(t *testing.T) {
 			t.Parallel()
-			f := newFront(version20251125)
+			f := newLocalServer(version20251125)
 			defer f.Close()
 			ctx := t.Context()
 			if got := f.post(ctx, body).Body.String(); !strings.Contains(got, errEnding.Error()) || ctx.Err() != nil {
@@ -166,7 +168,7 @@ func TestServiceEndsARequest(t *testing.T) {
 			answers, out := io.Pipe()
 			ended := make(chan error, 1)
 			go func() {
-				ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), &ending{}, nil)
+				ended <- ServeStream(t.Context(), NewLines(in, out, 0, in.Close), &endingService{}, nil)
 				_ = out.Close()
 			}()
 			lines := bufio.NewReader(answers)
@@ -187,39 +189,39 @@ func TestServiceEndsARequest(t *testing.T) {
 	}
 }
 
-// unkept is a ResponseWriter that discards everything.
-type unkept struct{ header http.Header }
+// discardingWriter is a ResponseWriter that discards everything.
+type discardingWriter struct{ header http.Header }
 
-func (q unkept) Header() http.Header       { return q.header }
-func (unkept) Write(p []byte) (int, error) { return len(p), nil }
-func (unkept) WriteHeader(int)             {}
+func (q discardingWriter) Header() http.Header       { return q.header }
+func (discardingWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (discardingWriter) WriteHeader(int)             {}
 
-// repeated is a body that can be read any number of times.
-type repeated struct {
+// repeatableBody is a body that can be read any number of times.
+type repeatableBody struct {
 	bytes.Reader
 	text []byte
 }
 
-func (r *repeated) Read(p []byte) (int, error) {
+func (r *repeatableBody) Read(p []byte) (int, error) {
 	if r.Len() == 0 {
 		r.Reset(r.text)
 	}
 	return r.Reader.Read(p)
 }
-func (*repeated) Close() error { return nil }
+func (*repeatableBody) Close() error { return nil }
 
 // TestRequestAllocatesLittle limits the allocations of a request besides those of its Service: for the body, the context and the
 // bookkeeping. Each additional context or watch costs five to ten allocations, which is much of the time of a local call.
 //
 // Not parallel: it counts allocations.
 func TestRequestAllocatesLittle(t *testing.T) {
-	f := newFront(version20251125)
+	f := newLocalServer(version20251125)
 	defer f.Close()
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"quick","params":{}}`)
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", &repeated{text: body})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", &repeatableBody{text: body})
 	r.ContentLength = int64(len(body))
 	r.Header["Content-Type"], r.Header[headerSession] = []string{"application/json"}, []string{f.session}
-	w := unkept{http.Header{}}
+	w := discardingWriter{http.Header{}}
 	if n := testing.AllocsPerRun(200, func() { f.ServeHTTP(w, r) }); n > 11 {
 		t.Errorf("a request allocates %v times, want at most 11", n)
 	}

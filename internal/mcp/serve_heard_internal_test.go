@@ -6,15 +6,15 @@ import (
 )
 
 // Code that still holds the caller of a request after its answer may ask whether the client reads.
-func TestExchangeIsHeardAfterItsAnswer(t *testing.T) {
+func TestExchangeIsNotConnectedAfterItsAnswer(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", nil)
 	e := &exchange{w: httptest.NewRecorder(), r: r}
 	if !e.isConnected() {
-		t.Error("not heard while its connection is open")
+		t.Error("not connected while its connection is open")
 	}
 	e.finish(202, outgoing{})
 	if e.isConnected() {
-		t.Error("heard after its answer")
+		t.Error("connected after its answer")
 	}
 }

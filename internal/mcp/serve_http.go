@@ -73,7 +73,7 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	h.opts.Idle = cmp.Or(max(h.opts.Idle, 0), 30*time.Minute)
 	h.opts.Kept = cmp.Or(h.opts.Kept, defaultKept)
 	h.opts.Stall = cmp.Or(max(h.opts.Stall, 0), defaultStall)
-	h.replays = newKeeper(max(h.opts.Kept, 0))
+	h.replays = newReplayBudget(max(h.opts.Kept, 0))
 	if h.opts.Identify == nil {
 		h.opts.Identify = func(*http.Request) (string, any) { return "", nil }
 	}
@@ -86,7 +86,7 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r)
+		h.servePost(w, r)
 	case http.MethodGet:
 		h.get(w, r)
 	case http.MethodDelete:
@@ -102,15 +102,15 @@ func refuseHTTP(w http.ResponseWriter, status int, id ID, err error) {
 	writeJSON(w, status, AppendError(nil, id, errorObject(err)))
 }
 
-// netCounts is the size in bytes up to which net/http sets the Content-Length itself, which saves a header
+// autoLengthLimit is the size in bytes up to which net/http sets the Content-Length itself, which saves a header
 // value. A larger answer without the header would be sent in chunks.
-const netCounts = 2 << 10
+const autoLengthLimit = 2 << 10
 
 // writeJSON writes a whole answer; the handler returns right after it.
 func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	head := w.Header()
 	head["Content-Type"] = jsonType
-	if len(raw) > netCounts {
+	if len(raw) > autoLengthLimit {
 		head["Content-Length"] = []string{strconv.Itoa(len(raw))}
 	}
 	w.WriteHeader(status)
@@ -119,7 +119,7 @@ func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 
 var jsonType = []string{"application/json"}
 
-func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
+func (h *HTTPServer) servePost(w http.ResponseWriter, r *http.Request) {
 	if ct := r.Header.Get("Content-Type"); ct != "application/json" {
 		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
 			refuseHTTP(w, http.StatusUnsupportedMediaType, "", &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Content-Type is %q, expected application/json", ct)})
@@ -148,10 +148,10 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	owner, key := h.opts.Identify(r)
 	if h.isModern(r, &m) {
-		h.modern(w, r, m, owner, key)
+		h.serveModern(w, r, m, owner, key)
 		return
 	}
-	h.legacy(w, r, m, owner, key)
+	h.serveLegacy(w, r, m, owner, key)
 }
 
 var errTooLarge = errors.New("the body is too large")
@@ -178,7 +178,7 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-func first(h http.Header, key string) string {
+func firstValue(h http.Header, key string) string {
 	if v := h[key]; len(v) > 0 {
 		return v[0]
 	}
@@ -186,14 +186,14 @@ func first(h http.Header, key string) string {
 }
 
 func (h *HTTPServer) isModern(r *http.Request, m *Message) bool {
-	if m.Method == "initialize" && !isModernRequest(m) && first(r.Header, headerVersion) < version20260728 {
+	if m.Method == "initialize" && !isModernRequest(m) && firstValue(r.Header, headerVersion) < version20260728 {
 		return false
 	}
-	return IsModern(first(r.Header, headerVersion)) || isModernRequest(m) || m.Method == "server/discover"
+	return IsModern(firstValue(r.Header, headerVersion)) || isModernRequest(m) || m.Method == "server/discover"
 }
 
-// modern answers one request of 2026-07-28, which needs no session.
-func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+// serveModern answers one request of 2026-07-28, which needs no session.
+func (h *HTTPServer) serveModern(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if !m.IsRequest() {
 		if m.IsNotification() {
 			if m.Method != "notifications/cancelled" { // over HTTP a modern client cancels a request by closing its stream instead
@@ -244,20 +244,20 @@ func modernStatus(err error) int {
 	return http.StatusOK
 }
 
-func mismatch(format string, args ...any) error {
+func mismatchError(format string, args ...any) error {
 	return &Error{Code: codeHeaderMismatch, Message: "header mismatch: " + fmt.Sprintf(format, args...)}
 }
 
 // checkVersionHeader compares the version header with the body.
 func checkVersionHeader(head http.Header, m *Message) error {
 	version := GetString(m.Params, "_meta", MetaVersion)
-	switch got := first(head, headerVersion); {
+	switch got := firstValue(head, headerVersion); {
 	case version == "":
 		return nil // checkModern reports what is missing
 	case got == "":
-		return mismatch("MCP-Protocol-Version is missing, the body says %q", version)
+		return mismatchError("MCP-Protocol-Version is missing, the body says %q", version)
 	case got != version:
-		return mismatch("MCP-Protocol-Version is %q, the body says %q", got, version)
+		return mismatchError("MCP-Protocol-Version is %q, the body says %q", got, version)
 	}
 	return nil
 }
@@ -265,36 +265,36 @@ func checkVersionHeader(head http.Header, m *Message) error {
 // checkHeaders compares the headers that repeat parts of the body with the body (2026-07-28, Server
 // Validation).
 func (h *HTTPServer) checkHeaders(in *Incoming) error {
-	if got := first(in.Header, headerMethod); got != in.Method {
+	if got := firstValue(in.Header, headerMethod); got != in.Method {
 		if got == "" {
-			return mismatch("Mcp-Method is missing, the body says %q", in.Method)
+			return mismatchError("Mcp-Method is missing, the body says %q", in.Method)
 		}
-		return mismatch("Mcp-Method is %q, the body says %q", got, in.Method)
+		return mismatchError("Mcp-Method is %q, the body says %q", got, in.Method)
 	}
-	if name, ok := namedBy(&in.Message); ok {
+	if name, ok := subjectOf(&in.Message); ok {
 		values := in.Header[headerName]
 		if len(values) != 1 {
-			return mismatch("Mcp-Name is missing, the body says %q", name)
+			return mismatchError("Mcp-Name is missing, the body says %q", name)
 		}
 		got, err := decodeHeaderValue(values[0])
 		if err != nil {
-			return mismatch("Mcp-Name: %v", err)
+			return mismatchError("Mcp-Name: %v", err)
 		}
 		if got != name {
-			return mismatch("Mcp-Name is %q, the body says %q", got, name)
+			return mismatchError("Mcp-Name is %q, the body says %q", got, name)
 		}
 	}
 	if h.opts.Headers == nil {
 		return nil
 	}
 	if err := h.opts.Headers(in); err != nil {
-		return mismatch("%v", err)
+		return mismatchError("%v", err)
 	}
 	return nil
 }
 
-// namedBy returns the subject of a request whose method has the Mcp-Name header.
-func namedBy(m *Message) (string, bool) {
+// subjectOf returns the subject of a request whose method has the Mcp-Name header.
+func subjectOf(m *Message) (string, bool) {
 	switch m.Method {
 	case "tools/call", "prompts/get":
 		return GetString(m.Params, "name"), true
@@ -320,9 +320,9 @@ type exchange struct {
 	unwatch  func() bool   // stops watching for the end of the connection; nil if nobody watches
 }
 
-// begin turns the answer into a stream and reports whether it is one. It is not if the client does not accept
+// beginStream turns the answer into a stream and reports whether it is one. It is not if the client does not accept
 // streams.
-func (e *exchange) begin() bool {
+func (e *exchange) beginStream() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.started != nil {
@@ -352,11 +352,11 @@ func (e *exchange) isAnswered() bool {
 
 // send sends a notification before the response. It returns false if the response is already on its way.
 func (e *exchange) send(raw []byte, k kind) bool {
-	return e.begin() && e.stream.addSlowly(outgoing{head: raw}, k)
+	return e.beginStream() && e.stream.addSlowly(outgoing{head: raw}, k)
 }
 
 // ask sends a request to the client before the response.
-func (e *exchange) ask(raw []byte) bool { return e.begin() && e.stream.ask(raw) }
+func (e *exchange) ask(raw []byte) bool { return e.beginStream() && e.stream.ask(raw) }
 
 func (h *HTTPServer) newEvents(id string) *eventStream {
 	s := newEvents(id)
@@ -372,7 +372,7 @@ func (e *exchange) isConnected() bool {
 	if e.r != nil && e.r.Context().Err() == nil { // r is nil after the answer, when code may still hold the caller
 		return true
 	}
-	return e.stream != nil && e.stream.read()
+	return e.stream != nil && e.stream.isRead()
 }
 
 // acceptsStream reports whether a client accepts an SSE stream as an answer.
@@ -422,7 +422,7 @@ func (e *exchange) sendLarge(status int, m outgoing) {
 	e.w.WriteHeader(status)
 	out := newSlowWriter(e.w, e.h.opts.Stall)
 	defer out.done()
-	if err := m.pieces(writeSize, out.write); errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := m.eachPiece(writeSize, out.write); errors.Is(err, os.ErrDeadlineExceeded) {
 		e.h.log.Warn("a client does not read its answer: its connection was closed", "waited", e.h.opts.Stall)
 	}
 }
@@ -441,7 +441,7 @@ func (h *HTTPServer) Close() error {
 	close(h.stop)
 	h.slowExchanges.close()
 	for _, s := range sessions {
-		h.end(s)
+		h.endSession(s)
 	}
 	h.lot.close(ErrSessionClosed)
 	h.wg.Wait()
@@ -460,13 +460,13 @@ func (h *HTTPServer) EndOf(owner string) {
 	}
 	h.mu.Unlock()
 	for _, s := range theirs {
-		h.end(s)
+		h.endSession(s)
 	}
-	h.lot.drop(owner, ErrSessionClosed)
+	h.lot.endAllOf(owner, ErrSessionClosed)
 }
 
-// end closes a session that was already removed from the table.
-func (h *HTTPServer) end(s *session) {
+// endSession closes a session that was already removed from the table.
+func (h *HTTPServer) endSession(s *session) {
 	s.peer.leave(h.svc)
 	s.close(ErrSessionClosed)
 }
@@ -506,6 +506,6 @@ func (h *HTTPServer) sweepAt(now time.Time) {
 	}
 	h.mu.Unlock()
 	for _, s := range idle {
-		h.end(s)
+		h.endSession(s)
 	}
 }

@@ -13,17 +13,17 @@ import (
 	"collie/internal/mcp"
 )
 
-// parrot is a Service that answers every request at once. It asks clients whose requests can be parked.
-type parrot struct{}
+// echoService is a Service that answers every request at once. It asks clients whose requests can be parked.
+type echoService struct{}
 
-func (parrot) Hello(context.Context, *mcp.Peer) mcp.Hello {
+func (echoService) Hello(context.Context, *mcp.Peer) mcp.Hello {
 	return mcp.Hello{Info: json.RawMessage(`{}`), Capabilities: json.RawMessage(`{}`)}
 }
-func (parrot) Notified(*mcp.Peer, mcp.Message) {}
-func (parrot) Opened(*mcp.Peer)                {}
-func (parrot) Closed(*mcp.Peer)                {}
+func (echoService) Notified(*mcp.Peer, mcp.Message) {}
+func (echoService) Opened(*mcp.Peer)                {}
+func (echoService) Closed(*mcp.Peer)                {}
 
-func (parrot) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+func (echoService) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	switch {
 	case in.Method == "ask" && in.Peer.Era == mcp.Modern:
 		return in.Ask(ctx, "roots/list", in.Params)
@@ -38,10 +38,10 @@ func (parrot) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, er
 // FuzzHTTPBody: any body under any headers gets a well-formed answer.
 func FuzzHTTPBody(f *testing.F) {
 	for _, body := range []string{
-		"", "{", "[]", "[1]", "null", `"x"`, hello, rpc(1, "ping", "{}"), rpc(1, "note", `{"a":"\ud800"}`), rpc(1, "ask", "{"+meta(canAll)+"}"),
-		rpc(1, "server/discover", "{"+meta("{}")+"}"), rpc(1, "x", "{"+meta("[]")+"}"), `{"jsonrpc":"2.0","id":1,"result":{}}`,
-		"[" + rpc(1, "note", "{}") + "," + rpc(1, "x", "[]") + ",{}]", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`,
-		rpc(1, "tools/call", `{"name":5,`+meta(`{"roots":{}}`)+`,"requestState":"collie.park.X","inputResponses":[]}`), "\xff\xfe{}", "\ufeff{}",
+		"", "{", "[]", "[1]", "null", `"x"`, initializeMessage, rpcRequest(1, "ping", "{}"), rpcRequest(1, "note", `{"a":"\ud800"}`), rpcRequest(1, "ask", "{"+modernMeta(allCapabilities)+"}"),
+		rpcRequest(1, "server/discover", "{"+modernMeta("{}")+"}"), rpcRequest(1, "x", "{"+modernMeta("[]")+"}"), `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		"[" + rpcRequest(1, "note", "{}") + "," + rpcRequest(1, "x", "[]") + ",{}]", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`,
+		rpcRequest(1, "tools/call", `{"name":5,`+modernMeta(`{"roots":{}}`)+`,"requestState":"collie.park.X","inputResponses":[]}`), "\xff\xfe{}", "\ufeff{}",
 		`{"jsonrpc":"2.0","id":"\n\u0000","method":"x"}`, `{"jsonrpc":"2.0","id":1e999,"method":"x"}`, strings.Repeat("[", 1100),
 	} {
 		f.Add([]byte(body), "POST", "application/json", "application/json, text/event-stream", "", "", "", "", true)
@@ -51,12 +51,12 @@ func FuzzHTTPBody(f *testing.F) {
 	f.Add([]byte{}, "GET", "", "text/event-stream", "2025-06-18", "", "", "s_1", true)
 	f.Add([]byte{}, "GET", "", "text/event-stream", "", "", "", "_", true)
 	f.Fuzz(func(t *testing.T, body []byte, method, contentType, accept, version, mcpMethod, name, lastEvent string, inSession bool) {
-		server := mcp.NewHTTPServer(parrot{}, &mcp.HTTPServerOptions{MaxBody: 4096})
+		server := mcp.NewHTTPServer(echoService{}, &mcp.HTTPServerOptions{MaxBody: 4096})
 		defer server.Close()
 		id := ""
 		if inSession {
 			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Replace(hello, "2025-06-18", "2025-03-26", 1)))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(strings.Replace(initializeMessage, "2025-06-18", "2025-03-26", 1)))
 			r.Header.Set("Content-Type", "application/json")
 			server.ServeHTTP(w, r)
 			id = w.Header().Get("Mcp-Session-Id")
@@ -84,14 +84,15 @@ func FuzzHTTPBody(f *testing.F) {
 				t.Fatalf("status %d with the body %q", w.Code, got)
 			}
 		case w.Code == http.StatusOK && ct == "text/event-stream":
-			wellFormedEvents(t, string(got))
+			checkWellFormedEvents(t, string(got))
 		case ct != "application/json" || !json.Valid(got):
 			t.Fatalf("status %d, %s, body %q", w.Code, ct, got)
 		}
 	})
 }
 
-func wellFormedEvents(t *testing.T, text string) {
+// checkWellFormedEvents fails unless text is an event stream whose data are JSON.
+func checkWellFormedEvents(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {
 		field, value, _ := strings.Cut(line, ": ")

@@ -21,22 +21,22 @@ import (
 	"collie/test/await"
 )
 
-// site is an HTTPServer with a desk as its Service. The header Who names the principal.
-type site struct {
-	t      *testing.T
-	desk   *desk
-	server *mcp.HTTPServer
-	url    string
-	client *http.Client
+// httpFixture is an HTTPServer with a scriptedService. The header Who names the principal.
+type httpFixture struct {
+	t       *testing.T
+	service *scriptedService
+	server  *mcp.HTTPServer
+	url     string
+	client  *http.Client
 }
 
-func newSite(t *testing.T, opts mcp.HTTPServerOptions) *site {
+func newHTTPFixture(t *testing.T, opts mcp.HTTPServerOptions) *httpFixture {
 	t.Helper()
-	s := &site{t: t, desk: newDesk(), client: &http.Client{Transport: &http.Transport{}}}
+	s := &httpFixture{t: t, service: newScriptedService(), client: &http.Client{Transport: &http.Transport{}}}
 	if opts.Identify == nil {
 		opts.Identify = func(r *http.Request) (string, any) { return r.Header.Get("Who"), r.Header.Get("Who") }
 	}
-	s.server = mcp.NewHTTPServer(s.desk, &opts)
+	s.server = mcp.NewHTTPServer(s.service, &opts)
 	front := httptest.NewServer(s.server)
 	s.url = front.URL
 	t.Cleanup(func() {
@@ -52,26 +52,27 @@ func newSite(t *testing.T, opts mcp.HTTPServerOptions) *site {
 
 // send makes a request. head holds alternating names and values of header fields; an empty value removes a
 // field. The caller closes the body.
-func (s *site) send(ctx context.Context, method, body string, head ...string) *http.Response {
+func (s *httpFixture) send(ctx context.Context, method, body string, head ...string) *http.Response {
 	s.t.Helper()
-	resp, err := s.client.Do(s.request(ctx, method, body, head...))
+	resp, err := s.client.Do(s.newRequest(ctx, method, body, head...))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return resp
 }
 
-// trySend posts a message that may get no answer; it returns nil in that case.
-func (s *site) trySend(ctx context.Context, body string, head ...string) *http.Response {
+// tryPost posts a message that may get no answer; it returns nil in that case.
+func (s *httpFixture) tryPost(ctx context.Context, body string, head ...string) *http.Response {
 	s.t.Helper()
-	resp, err := s.client.Do(s.request(ctx, "POST", body, head...))
+	resp, err := s.client.Do(s.newRequest(ctx, "POST", body, head...))
 	if err != nil {
 		return nil
 	}
 	return resp
 }
 
-func (s *site) request(ctx context.Context, method, body string, head ...string) *http.Request {
+// newRequest returns a request with the usual headers, changed as send says.
+func (s *httpFixture) newRequest(ctx context.Context, method, body string, head ...string) *http.Request {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
 	if err != nil {
@@ -95,7 +96,8 @@ type reply struct {
 	messages []mcp.Message
 }
 
-func (s *site) do(method, body string, head ...string) reply {
+// exchange makes a request as send does and reads its whole answer.
+func (s *httpFixture) exchange(method, body string, head ...string) reply {
 	s.t.Helper()
 	resp := s.send(s.t.Context(), method, body, head...)
 	defer resp.Body.Close()
@@ -150,55 +152,56 @@ func (e *eventReader) next(t *testing.T) (ev event, ok bool) {
 	}
 }
 
-// open opens a legacy session and returns its id.
-func (s *site) open(version string, head ...string) string {
+// openSession opens a legacy session and returns its id.
+func (s *httpFixture) openSession(version string, head ...string) string {
 	s.t.Helper()
-	r := s.do("POST", strings.Replace(hello, "2025-06-18", version, 1), head...)
+	r := s.exchange("POST", strings.Replace(initializeMessage, "2025-06-18", version, 1), head...)
 	id := r.header.Get("Mcp-Session-Id")
 	if r.status != 200 || id == "" || !strings.Contains(r.body, `"protocolVersion":"`+version+`"`) {
 		s.t.Fatalf("initialize: %d %s", r.status, r.body)
 	}
-	if r := s.do("POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(head, "Mcp-Session-Id", id)...); r.status != 202 || r.body != "" {
+	if r := s.exchange("POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, append(head, "Mcp-Session-Id", id)...); r.status != 202 || r.body != "" {
 		s.t.Fatalf("initialized: %d %s", r.status, r.body)
 	}
 	return id
 }
 
-func rpc(id int, method, params string) string {
+// rpcRequest returns a JSON-RPC request; params is JSON text.
+func rpcRequest(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
 func TestServeHTTPSession(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
 	for _, version := range mcp.LegacyVersions {
-		id := s.open(version, "Who", "ada")
+		id := s.openSession(version, "Who", "ada")
 		head := []string{"Who", "ada", "Mcp-Session-Id", id, "MCP-Protocol-Version", version}
-		if r := s.do("POST", rpc(1, "echo", `{"n":1.0}`), head...); r.status != 200 || r.body != `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"n\":1.0}"}]}}` {
+		if r := s.exchange("POST", rpcRequest(1, "echo", `{"n":1.0}`), head...); r.status != 200 || r.body != `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"n\":1.0}"}]}}` {
 			t.Errorf("echo: %d %s", r.status, r.body)
 		}
-		if r := s.do("POST", rpc(1, "ping", `{}`), head...); r.status != 200 || !strings.Contains(r.body, `"result":{}`) {
+		if r := s.exchange("POST", rpcRequest(1, "ping", `{}`), head...); r.status != 200 || !strings.Contains(r.body, `"result":{}`) {
 			t.Errorf("ping: %d %s", r.status, r.body)
 		}
-		if r := s.do("POST", `{"jsonrpc":"2.0","id":99,"result":{}}`, head...); r.status != 202 || r.body != "" {
+		if r := s.exchange("POST", `{"jsonrpc":"2.0","id":99,"result":{}}`, head...); r.status != 202 || r.body != "" {
 			t.Errorf("a response nobody waits for: %d %s", r.status, r.body)
 		}
-		if p := s.desk.peer(t); p.Session != id || p.Key != "ada" || p.Version != version {
+		if p := s.service.newestPeer(t); p.Session != id || p.Key != "ada" || p.Version != version {
 			t.Errorf("peer %+v", p)
 		}
 		for _, other := range [][]string{{"Who", "eve"}, {"Mcp-Session-Id", "no-such-session"}} {
 			for _, method := range []string{"POST", "GET", "DELETE"} {
-				r := s.do(method, rpc(1, "echo", `{}`), append(slices.Clip(head), other...)...)
+				r := s.exchange(method, rpcRequest(1, "echo", `{}`), append(slices.Clip(head), other...)...)
 				if r.status != 404 || !strings.Contains(r.body, "-32001") {
 					t.Errorf("%s with %v: %d %s", method, other, r.status, r.body)
 				}
 			}
 		}
-		if r := s.do("DELETE", "", head...); r.status != 204 {
+		if r := s.exchange("DELETE", "", head...); r.status != 204 {
 			t.Errorf("DELETE: %d %s", r.status, r.body)
 		}
 		for _, method := range []string{"POST", "GET", "DELETE"} {
-			if r := s.do(method, rpc(1, "echo", `{}`), head...); r.status != 404 {
+			if r := s.exchange(method, rpcRequest(1, "echo", `{}`), head...); r.status != 404 {
 				t.Errorf("%s after DELETE: %d %s", method, r.status, r.body)
 			}
 		}
@@ -207,47 +210,47 @@ func TestServeHTTPSession(t *testing.T) {
 		t.Errorf("%d sessions are open", n)
 	}
 	want := strings.Repeat("opened ada,closed ada,", len(mcp.LegacyVersions))
-	if got := strings.Join(s.desk.noted(), ",") + ","; got != want {
+	if got := strings.Join(s.service.recordedEvents(), ",") + ","; got != want {
 		t.Errorf("life %s\nwant %s", got, want)
 	}
 }
 
 func TestServeHTTPRefuses(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{MaxBody: 1000})
-	id := s.open("2025-11-25")
-	long := rpc(1, "echo", `{"t":"`+strings.Repeat("x", 1000)+`"}`)
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{MaxBody: 1000})
+	id := s.openSession("2025-11-25")
+	long := rpcRequest(1, "echo", `{"t":"`+strings.Repeat("x", 1000)+`"}`)
 	for _, tc := range []struct {
 		name, method, body string
 		head               []string
 		status             int
 		want               string
 	}{
-		{"method", "PUT", "{}", nil, 405, `"id":null,"error":{"code":-32600`},
-		{"content_type", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", "text/plain"}, 415, `-32600`},
-		{"no_content_type", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", ""}, 415, `-32600`},
-		{"charset", "POST", rpc(1, "ping", "{}"), []string{"Content-Type", "Application/JSON; charset=utf-8", "Mcp-Session-Id", id}, 200, `"result":{}`},
-		{"oversize", "POST", long, nil, 413, `-32600`},
-		{"empty", "POST", "", nil, 400, `"id":null,"error":{"code":-32700`},
-		{"malformed", "POST", `{"jsonrpc":"2.0",`, nil, 400, `"id":null,"error":{"code":-32700`},
-		{"trailing", "POST", rpc(1, "ping", "{}") + "{}", nil, 400, `"id":null,"error":{"code":-32700`},
-		{"deep", "POST", rpc(1, "ping", strings.Repeat("[", 450)+strings.Repeat("]", 450)), []string{"Mcp-Session-Id", id}, 200, `"result":{}`},
-		{"no_message", "POST", `"text"`, nil, 400, `"id":null,"error":{"code":-32600`},
-		{"invalid_request", "POST", `{"jsonrpc":"2.0","id":7,"method":1}`, nil, 400, `"id":7,"error":{"code":-32600`},
-		{"old_jsonrpc", "POST", `{"id":"7","method":"ping"}`, nil, 400, `"id":"7","error":{"code":-32600`},
-		{"no_session", "POST", rpc(3, "tools/list", "{}"), nil, 400, `"id":3,"error":{"code":-32600`},
-		{"unknown_session", "POST", rpc(3, "tools/list", "{}"), []string{"Mcp-Session-Id", "x"}, 404, `"id":3,"error":{"code":-32001`},
-		{"bad_version", "POST", rpc(3, "tools/list", "{}"), []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2020-01-01"}, 400, `"id":3,"error":{"code":-32600`},
-		{"initialize_without_version", "POST", rpc(4, "initialize", "{}"), nil, 400, `"id":4,"error":{"code":-32602`},
-		{"get_without_session", "GET", "", nil, 405, `-32600`},
-		{"get_modern", "GET", "", []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2026-07-28"}, 405, `-32600`},
-		{"get_not_acceptable", "GET", "", []string{"Mcp-Session-Id", id, "Accept", "application/json"}, 406, `-32600`},
-		{"get_bad_event", "GET", "", []string{"Mcp-Session-Id", id, "Last-Event-ID", "nonsense"}, 400, `-32600`},
-		{"get_unknown_stream", "GET", "", []string{"Mcp-Session-Id", id, "Last-Event-ID", "x_1"}, 404, `-32600`},
-		{"delete_without_session", "DELETE", "", nil, 405, `-32600`},
-		{"unknown_method", "POST", rpc(5, "no/such", "{}"), []string{"Mcp-Session-Id", id}, 200, `"id":5,"error":{"code":-32601`},
+		{name: "method", method: "PUT", body: "{}", status: 405, want: `"id":null,"error":{"code":-32600`},
+		{name: "content_type", method: "POST", body: rpcRequest(1, "ping", "{}"), head: []string{"Content-Type", "text/plain"}, status: 415, want: `-32600`},
+		{name: "no_content_type", method: "POST", body: rpcRequest(1, "ping", "{}"), head: []string{"Content-Type", ""}, status: 415, want: `-32600`},
+		{name: "charset", method: "POST", body: rpcRequest(1, "ping", "{}"), head: []string{"Content-Type", "Application/JSON; charset=utf-8", "Mcp-Session-Id", id}, status: 200, want: `"result":{}`},
+		{name: "oversize", method: "POST", body: long, status: 413, want: `-32600`},
+		{name: "empty", method: "POST", status: 400, want: `"id":null,"error":{"code":-32700`},
+		{name: "malformed", method: "POST", body: `{"jsonrpc":"2.0",`, status: 400, want: `"id":null,"error":{"code":-32700`},
+		{name: "trailing", method: "POST", body: rpcRequest(1, "ping", "{}") + "{}", status: 400, want: `"id":null,"error":{"code":-32700`},
+		{name: "deep", method: "POST", body: rpcRequest(1, "ping", strings.Repeat("[", 450)+strings.Repeat("]", 450)), head: []string{"Mcp-Session-Id", id}, status: 200, want: `"result":{}`},
+		{name: "no_message", method: "POST", body: `"text"`, status: 400, want: `"id":null,"error":{"code":-32600`},
+		{name: "invalid_request", method: "POST", body: `{"jsonrpc":"2.0","id":7,"method":1}`, status: 400, want: `"id":7,"error":{"code":-32600`},
+		{name: "old_jsonrpc", method: "POST", body: `{"id":"7","method":"ping"}`, status: 400, want: `"id":"7","error":{"code":-32600`},
+		{name: "no_session", method: "POST", body: rpcRequest(3, "tools/list", "{}"), status: 400, want: `"id":3,"error":{"code":-32600`},
+		{name: "unknown_session", method: "POST", body: rpcRequest(3, "tools/list", "{}"), head: []string{"Mcp-Session-Id", "x"}, status: 404, want: `"id":3,"error":{"code":-32001`},
+		{name: "bad_version", method: "POST", body: rpcRequest(3, "tools/list", "{}"), head: []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2020-01-01"}, status: 400, want: `"id":3,"error":{"code":-32600`},
+		{name: "initialize_without_version", method: "POST", body: rpcRequest(4, "initialize", "{}"), status: 400, want: `"id":4,"error":{"code":-32602`},
+		{name: "get_without_session", method: "GET", status: 405, want: `-32600`},
+		{name: "get_modern", method: "GET", head: []string{"Mcp-Session-Id", id, "MCP-Protocol-Version", "2026-07-28"}, status: 405, want: `-32600`},
+		{name: "get_not_acceptable", method: "GET", head: []string{"Mcp-Session-Id", id, "Accept", "application/json"}, status: 406, want: `-32600`},
+		{name: "get_bad_event", method: "GET", head: []string{"Mcp-Session-Id", id, "Last-Event-ID", "nonsense"}, status: 400, want: `-32600`},
+		{name: "get_unknown_stream", method: "GET", head: []string{"Mcp-Session-Id", id, "Last-Event-ID", "x_1"}, status: 404, want: `-32600`},
+		{name: "delete_without_session", method: "DELETE", status: 405, want: `-32600`},
+		{name: "unknown_method", method: "POST", body: rpcRequest(5, "no/such", "{}"), head: []string{"Mcp-Session-Id", id}, status: 200, want: `"id":5,"error":{"code":-32601`},
 	} {
-		r := s.do(tc.method, tc.body, tc.head...)
+		r := s.exchange(tc.method, tc.body, tc.head...)
 		if r.status != tc.status || !strings.Contains(r.body, tc.want) || !json.Valid([]byte(r.body)) || r.header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %d %s %s\nwant %d with %s", tc.name, r.status, r.header.Get("Content-Type"), r.body, tc.status, tc.want)
 		}
@@ -267,11 +270,11 @@ func TestServeHTTPRefuses(t *testing.T) {
 
 func TestServeHTTPBatch(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
-	batch := `[` + rpc(1, "echo", `{"a":1}`) + `,{"jsonrpc":"2.0","method":"notifications/x"},` + rpc(2, "no/such", `{}`) + `, 5 ,` + rpc(3, "ping", `{}`) + `]`
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
+	batch := `[` + rpcRequest(1, "echo", `{"a":1}`) + `,{"jsonrpc":"2.0","method":"notifications/x"},` + rpcRequest(2, "no/such", `{}`) + `, 5 ,` + rpcRequest(3, "ping", `{}`) + `]`
 	for _, version := range mcp.LegacyVersions {
-		id := s.open(version)
-		r := s.do("POST", batch, "Mcp-Session-Id", id)
+		id := s.openSession(version)
+		r := s.exchange("POST", batch, "Mcp-Session-Id", id)
 		if version > mcp.Version20250326 {
 			if r.status != 400 || !strings.Contains(r.body, "-32600") {
 				t.Errorf("%s: a batch gives %d %s", version, r.status, r.body)
@@ -284,16 +287,16 @@ func TestServeHTTPBatch(t *testing.T) {
 		if r.status != 200 || r.body != want {
 			t.Errorf("%s: %d\n got %s\nwant %s", version, r.status, r.body, want)
 		}
-		if r := s.do("POST", `[{"jsonrpc":"2.0","method":"notifications/x"}]`, "Mcp-Session-Id", id); r.status != 202 || r.body != "" {
+		if r := s.exchange("POST", `[{"jsonrpc":"2.0","method":"notifications/x"}]`, "Mcp-Session-Id", id); r.status != 202 || r.body != "" {
 			t.Errorf("%s: a batch without requests gives %d %s", version, r.status, r.body)
 		}
 		for in, code := range map[string]string{`[]`: "-32600", `[1]`: "-32600", `[{]`: "-32700"} {
-			if r := s.do("POST", in, "Mcp-Session-Id", id); r.status != 400 || !strings.Contains(r.body, code) {
+			if r := s.exchange("POST", in, "Mcp-Session-Id", id); r.status != 400 || !strings.Contains(r.body, code) {
 				t.Errorf("%s: %s gives %d %s", version, in, r.status, r.body)
 			}
 		}
 	}
-	if r := s.do("POST", batch); r.status != 400 {
+	if r := s.exchange("POST", batch); r.status != 400 {
 		t.Errorf("a batch without a session gives %d %s", r.status, r.body)
 	}
 }
@@ -303,25 +306,25 @@ func TestServeHTTPBatch(t *testing.T) {
 // closed.
 func TestServeHTTPSessionLimit(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{MaxSessions: 5}) // at most 3 per owner
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{MaxSessions: 5}) // at most 3 per owner
 	ping := func(id, who string) int {
-		return s.do("POST", rpc(9, "ping", "{}"), "Mcp-Session-Id", id, "Who", who).status
+		return s.exchange("POST", rpcRequest(9, "ping", "{}"), "Mcp-Session-Id", id, "Who", who).status
 	}
 	done := make(chan reply, 1)
-	busy := s.open("2025-06-18", "Who", "ada")
-	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy, "Who", "ada") }()
-	<-s.desk.began
-	listening := s.open("2025-06-18", "Who", "ada")
+	busy := s.openSession("2025-06-18", "Who", "ada")
+	go func() { done <- s.exchange("POST", rpcRequest(1, "gate", "{}"), "Mcp-Session-Id", busy, "Who", "ada") }()
+	<-s.service.began
+	listening := s.openSession("2025-06-18", "Who", "ada")
 	own := s.send(t.Context(), "GET", "", "Mcp-Session-Id", listening, "Who", "ada")
 	defer own.Body.Close()
-	used := s.open("2025-06-18", "Who", "ada")
+	used := s.openSession("2025-06-18", "Who", "ada")
 	ping(used, "ada")
-	unused := s.open("2025-06-18", "Who", "ada") // replaces used
-	bob := s.open("2025-06-18", "Who", "bob")
+	unused := s.openSession("2025-06-18", "Who", "ada") // replaces used
+	bob := s.openSession("2025-06-18", "Who", "bob")
 	if got := ping(used, "ada"); got != 404 {
 		t.Errorf("the idle session of an owner who has too many: %d", got)
 	}
-	newer := s.open("2025-06-18", "Who", "ada") // replaces unused
+	newer := s.openSession("2025-06-18", "Who", "ada") // replaces unused
 	if got := ping(unused, "ada"); got != 404 {
 		t.Errorf("a session that was never used: %d", got)
 	}
@@ -330,20 +333,20 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 			t.Errorf("a session of %s that there is room for: %d", who, got)
 		}
 	}
-	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", newer, "Who", "ada") }()
-	<-s.desk.began
-	last := s.open("2025-06-18", "Who", "ada") // replaces listening
+	go func() { done <- s.exchange("POST", rpcRequest(1, "gate", "{}"), "Mcp-Session-Id", newer, "Who", "ada") }()
+	<-s.service.began
+	last := s.openSession("2025-06-18", "Who", "ada") // replaces listening
 	if got := ping(listening, "ada"); got != 404 {
 		t.Errorf("a session whose client only listens: %d", got)
 	}
-	go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", last, "Who", "ada") }()
-	<-s.desk.began
-	r := s.do("POST", hello, "Who", "ada")
+	go func() { done <- s.exchange("POST", rpcRequest(1, "gate", "{}"), "Mcp-Session-Id", last, "Who", "ada") }()
+	<-s.service.began
+	r := s.exchange("POST", initializeMessage, "Who", "ada")
 	if r.status != 503 || r.header.Get("Retry-After") == "" || r.header.Get("Mcp-Session-Id") != "" {
 		t.Errorf("a session too many: %d %v %s", r.status, r.header, r.body)
 	}
 	for range 3 {
-		s.desk.gate <- struct{}{}
+		s.service.gate <- struct{}{}
 	}
 	for range 3 {
 		if r := <-done; r.status != 200 {
@@ -355,10 +358,10 @@ func TestServeHTTPSessionLimit(t *testing.T) {
 	}
 }
 
-// inside answers requests without a network, so that they can run in a synctest bubble.
-type inside struct{ http.Handler }
+// inProcessTransport answers requests without a network, so that they can run in a synctest bubble.
+type inProcessTransport struct{ http.Handler }
 
-func (h inside) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h inProcessTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w.Result(), nil
@@ -367,14 +370,14 @@ func (h inside) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestServeHTTPIdleSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &site{t: t, desk: newDesk(), url: "http://127.0.0.1"}
-		s.server = mcp.NewHTTPServer(s.desk, &mcp.HTTPServerOptions{Idle: time.Minute})
-		s.client = &http.Client{Transport: inside{s.server}}
-		busy := s.open("2025-06-18")
+		s := &httpFixture{t: t, service: newScriptedService(), url: "http://127.0.0.1"}
+		s.server = mcp.NewHTTPServer(s.service, &mcp.HTTPServerOptions{Idle: time.Minute})
+		s.client = &http.Client{Transport: inProcessTransport{s.server}}
+		busy := s.openSession("2025-06-18")
 		done := make(chan reply, 1)
-		go func() { done <- s.do("POST", rpc(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
-		<-s.desk.began
-		idle := s.open("2025-06-18")
+		go func() { done <- s.exchange("POST", rpcRequest(1, "gate", "{}"), "Mcp-Session-Id", busy) }()
+		<-s.service.began
+		idle := s.openSession("2025-06-18")
 		await.Sleep(50 * time.Second)
 		if n := s.server.Sessions(); n != 2 {
 			t.Errorf("%d sessions before their time, want 2", n)
@@ -383,10 +386,10 @@ func TestServeHTTPIdleSessions(t *testing.T) {
 		if n := s.server.Sessions(); n != 1 {
 			t.Errorf("%d sessions, want the one at work", n)
 		}
-		if r := s.do("POST", rpc(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
+		if r := s.exchange("POST", rpcRequest(1, "ping", "{}"), "Mcp-Session-Id", idle); r.status != 404 {
 			t.Errorf("a session nobody used: %d %s", r.status, r.body)
 		}
-		s.desk.gate <- struct{}{}
+		s.service.gate <- struct{}{}
 		if r := <-done; r.status != 200 {
 			t.Errorf("a session at work: %d %s", r.status, r.body)
 		}
@@ -398,11 +401,11 @@ func TestServeHTTPIdleSessions(t *testing.T) {
 
 func TestServeHTTPClose(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
-	id := s.open("2025-06-18")
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
+	id := s.openSession("2025-06-18")
 	done := make(chan reply, 1)
-	go func() { done <- s.do("POST", rpc(1, "wait", "{}"), "Mcp-Session-Id", id) }()
-	<-s.desk.began
+	go func() { done <- s.exchange("POST", rpcRequest(1, "wait", "{}"), "Mcp-Session-Id", id) }()
+	<-s.service.began
 	get := s.send(t.Context(), "GET", "", "Mcp-Session-Id", id)
 	defer get.Body.Close()
 	if err := s.server.Close(); err != nil {
@@ -411,7 +414,7 @@ func TestServeHTTPClose(t *testing.T) {
 	if err := s.server.Close(); err != nil {
 		t.Errorf("closed twice: %v", err)
 	}
-	if err := <-s.desk.ended; err == nil || !strings.Contains(err.Error(), "session") {
+	if err := <-s.service.ended; err == nil || !strings.Contains(err.Error(), "session") {
 		t.Errorf("a request ended with %v", err)
 	}
 	if r := <-done; r.status != 200 || !strings.Contains(r.body, `"error"`) {
@@ -420,10 +423,10 @@ func TestServeHTTPClose(t *testing.T) {
 	if raw, err := io.ReadAll(get.Body); err != nil {
 		t.Errorf("the stream ended with %v after %q", err, raw)
 	}
-	if r := s.do("POST", hello); r.status != 503 {
+	if r := s.exchange("POST", initializeMessage); r.status != 503 {
 		t.Errorf("initialize after Close: %d %s", r.status, r.body)
 	}
-	if d := cmp.Diff([]string{"opened ", "closed "}, s.desk.noted()); d != "" {
+	if d := cmp.Diff([]string{"opened ", "closed "}, s.service.recordedEvents()); d != "" {
 		t.Errorf("life (-want +got):\n%s", d)
 	}
 }

@@ -26,18 +26,18 @@ const (
 	maxKept = 64
 )
 
-// lastWord is how long a request goes on after its connection was closed. Clients that cancel a request send
+// cancelGrace is how long a request goes on after its connection was closed. Clients that cancel a request send
 // a message with their reason, which arrives a moment later. During the first becomesStream of a request
 // nobody watches the connection, because nearly all requests are over by then.
-const lastWord = 50 * time.Millisecond
+const cancelGrace = 50 * time.Millisecond
 
-// legacy handles a POST of a session; initialize opens one.
-func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+// serveLegacy handles a POST of a session; initialize opens one.
+func (h *HTTPServer) serveLegacy(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	if m.Method == "initialize" && m.IsRequest() {
-		h.open(w, r, m, owner, key)
+		h.openSession(w, r, m, owner, key)
 		return
 	}
-	s := h.find(w, r, m.ID, owner)
+	s := h.findSession(w, r, m.ID, owner)
 	if s == nil {
 		return
 	}
@@ -49,7 +49,7 @@ func (h *HTTPServer) legacy(w http.ResponseWriter, r *http.Request, m Message, o
 		h.handleNotification(s, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		h.request(w, r, s, m)
+		h.serveRequest(w, r, s, m)
 	}
 }
 
@@ -65,8 +65,8 @@ func (h *HTTPServer) handleNotification(s *session, m Message) {
 	}
 }
 
-// open answers initialize with a new session.
-func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
+// openSession answers initialize with a new session.
+func (h *HTTPServer) openSession(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	s := newSession(owner)
 	if err := s.storeInitialize(m.Params); err != nil {
 		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
@@ -91,7 +91,7 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	}
 	h.mu.Unlock()
 	if removed != nil {
-		h.end(removed)
+		h.endSession(removed)
 	}
 	if full {
 		w.Header().Set("Retry-After", "30")
@@ -159,9 +159,9 @@ func (s *session) evictionRank() evictionRank {
 	return evictionRank{idle: len(s.running) == 0, read: s.busy > 0, new: s.used.Equal(s.createdAt), used: s.used}
 }
 
-// find returns the session that a request belongs to. It refuses the request if there is none.
-func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner string) *session {
-	name := first(r.Header, headerSession)
+// findSession returns the session that a request belongs to. It refuses the request if there is none.
+func (h *HTTPServer) findSession(w http.ResponseWriter, r *http.Request, id ID, owner string) *session {
+	name := firstValue(r.Header, headerSession)
 	if name == "" {
 		refuseHTTP(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "no Mcp-Session-Id: send initialize first, or a request of protocol version " + ModernVersions[0]})
 		return nil
@@ -173,14 +173,14 @@ func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner s
 		refuseHTTP(w, http.StatusNotFound, id, &Error{Code: codeSessionNotFound, Message: "Session not found: send initialize again"})
 		return nil
 	}
-	if v := first(r.Header, headerVersion); v != "" && !slices.Contains(legacyVersions, v) {
+	if v := firstValue(r.Header, headerVersion); v != "" && !slices.Contains(legacyVersions, v) {
 		refuseHTTP(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "MCP-Protocol-Version is " + v + ", the session agreed on " + s.peer.Version})
 		return nil
 	}
 	return s
 }
 
-func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session, m Message) {
+func (h *HTTPServer) serveRequest(w http.ResponseWriter, r *http.Request, s *session, m Message) {
 	// If a legacy client can come back for the answer, losing the connection does not cancel its request. It
 	// can once it has received an event id.
 	t, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
@@ -198,7 +198,7 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	ex.finish(http.StatusOK, answerTo(m.ID, result, err))
 }
 
-func (s *session) resumable() bool { return s.peer.Version >= version20251125 }
+func (s *session) isResumable() bool { return s.peer.Version >= version20251125 }
 
 // makeResumable lets the client of a legacy session come back for the stream that has just begun. The caller holds
 // e.mu.
@@ -209,7 +209,7 @@ func (e *exchange) makeResumable() {
 	case e.r.Context().Err() != nil:
 		e.watch()
 	}
-	e.stream.id, e.stream.primed = newStreamID(), e.s.resumable()
+	e.stream.id, e.stream.primed = newStreamID(), e.s.isResumable()
 	e.stream.keeper, e.stream.session = e.h.replays, e.s
 	e.s.keepStream(e.stream)
 }
@@ -220,9 +220,9 @@ func (e *exchange) makeResumable() {
 func (e *exchange) becomeStream() {
 	e.mu.Lock()
 	ended := e.answered || e.started != nil
-	stays := !ended && e.s.resumable() && e.r.Context().Err() == nil
+	stays := !ended && e.s.isResumable() && e.r.Context().Err() == nil
 	e.mu.Unlock()
-	if ended || stays && e.begin() {
+	if ended || stays && e.beginStream() {
 		return
 	}
 	e.mu.Lock()
@@ -236,7 +236,7 @@ func (e *exchange) becomeStream() {
 func (e *exchange) watch() {
 	t, connected := e.task, e.r.Context()
 	e.unwatch = context.AfterFunc(connected, func() {
-		pause := time.NewTimer(lastWord)
+		pause := time.NewTimer(cancelGrace)
 		defer pause.Stop()
 		select {
 		case <-t.ctx.Done():
@@ -280,7 +280,7 @@ func newStreamID() string { return newSessionID() }
 
 // get opens a session's own stream, or continues a stream from the event after which it was lost.
 func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
-	if IsModern(first(r.Header, headerVersion)) || first(r.Header, headerSession) == "" {
+	if IsModern(firstValue(r.Header, headerVersion)) || firstValue(r.Header, headerSession) == "" {
 		w.Header().Set("Allow", "POST")
 		refuseHTTP(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "GET needs the Mcp-Session-Id of a session; protocol version " + ModernVersions[0] + " uses POST only"})
 		return
@@ -290,14 +290,14 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	owner, _ := h.opts.Identify(r)
-	s := h.find(w, r, "", owner)
+	s := h.findSession(w, r, "", owner)
 	if s == nil {
 		return
 	}
 	name, from := "s", fromUnread
-	if last := first(r.Header, headerLastEvent); last != "" {
+	if last := firstValue(r.Header, headerLastEvent); last != "" {
 		var ok bool
-		if name, from, ok = eventID(last); !ok {
+		if name, from, ok = splitEventID(last); !ok {
 			refuseHTTP(w, http.StatusBadRequest, "", &Error{Code: CodeInvalidRequest, Message: "Last-Event-ID is none of ours"})
 			return
 		}
@@ -308,7 +308,7 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.release()
-	if !stream.ofSession && from != fromUnread && !stream.has(from) {
+	if !stream.ofSession && from != fromUnread && !stream.holdsAfter(from) {
 		refuseHTTP(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "what came after this event is not kept any more (http.resumeBytes)"})
 		return
 	}
@@ -320,12 +320,12 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 
 func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 	owner, _ := h.opts.Identify(r)
-	if first(r.Header, headerSession) == "" {
+	if firstValue(r.Header, headerSession) == "" {
 		w.Header().Set("Allow", "POST")
 		refuseHTTP(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "DELETE needs the Mcp-Session-Id of a session"})
 		return
 	}
-	s := h.find(w, r, "", owner)
+	s := h.findSession(w, r, "", owner)
 	if s == nil {
 		return
 	}
@@ -334,7 +334,7 @@ func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 	delete(h.sessions, s.peer.Session)
 	h.mu.Unlock()
 	if ok {
-		h.end(s)
+		h.endSession(s)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -351,7 +351,7 @@ func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) 
 		return
 	}
 	owner, _ := h.opts.Identify(r)
-	s := h.find(w, r, "", owner)
+	s := h.findSession(w, r, "", owner)
 	if s == nil {
 		return
 	}
@@ -403,7 +403,7 @@ func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t runni
 			return nil
 		}
 	}
-	return answerOf(m.ID, result, err)
+	return responseBytes(m.ID, result, err)
 }
 
 func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t runningRequest) (json.RawMessage, error) {
@@ -427,7 +427,7 @@ type batchOutlet struct {
 
 func (o batchOutlet) send(raw []byte, k kind) { o.own.addSlowly(outgoing{head: raw}, k) }
 
-func (o batchOutlet) isConnected() bool { return o.own.read() }
+func (o batchOutlet) isConnected() bool { return o.own.isRead() }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return o.s.ask(ctx, o.own.ask, method, params)

@@ -11,55 +11,55 @@ import (
 	"collie/internal/mcp"
 )
 
-// modern returns the header fields of a modern request as alternating names and values.
-func modern(method string, more ...string) []string {
+// modernHeaders returns the header fields of a modern request as alternating names and values.
+func modernHeaders(method string, more ...string) []string {
 	return append([]string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", method}, more...)
 }
 
 func TestServeModernHTTP(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{Headers: func(in *mcp.Incoming) error {
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{Headers: func(in *mcp.Incoming) error {
 		if in.Header.Get("Mcp-Param-Bad") != "" {
 			return errors.New("Mcp-Param-Bad says something else")
 		}
 		return nil
 	}})
-	named := func(name string) string { return `{"name":"` + name + `","arguments":{},` + meta("{}") + `}` }
+	named := func(name string) string { return `{"name":"` + name + `","arguments":{},` + modernMeta("{}") + `}` }
 	for _, tc := range []struct {
 		name, method, params string
 		head                 []string
 		status               int
 		want                 string
 	}{
-		{"plain", "echo", "{" + meta("{}") + "}", modern("echo"), 200, `"result":{"resultType":"complete"`},
-		{"discover", "server/discover", "{" + meta("{}") + "}", modern("server/discover"), 200, `"supportedVersions":["2026-07-28"`},
-		{"tool", "tools/call", named("echo"), modern("tools/call", "Mcp-Name", "echo"), 200, `"result"`},
-		{"tool_in_base64", "tools/call", named("echo"), modern("tools/call", "Mcp-Name", "=?base64?ZWNobw==?="), 200, `"result"`},
-		{"version_missing", "echo", "{" + meta("{}") + "}", modern("echo", "MCP-Protocol-Version", ""), 400, `-32020`},
-		{"version_differs", "echo", "{" + meta("{}") + "}", modern("echo", "MCP-Protocol-Version", "2025-11-25"), 400, `-32020`},
-		{"method_missing", "echo", "{" + meta("{}") + "}", modern(""), 400, `-32020`},
-		{"method_differs", "echo", "{" + meta("{}") + "}", modern("Echo"), 400, `-32020`},
-		{"name_missing", "tools/call", named("echo"), modern("tools/call"), 400, `-32020`},
-		{"name_differs", "tools/call", named("echo"), modern("tools/call", "Mcp-Name", "wait"), 400, `-32020`},
-		{"name_bad_base64", "tools/call", named("echo"), modern("tools/call", "Mcp-Name", "=?base64?%?="), 400, `-32020`},
-		{"prompt_differs", "prompts/get", named("a"), modern("prompts/get", "Mcp-Name", "b"), 400, `-32020`},
-		{"uri_differs", "resources/read", `{"uri":"x://a",` + meta("{}") + `}`, modern("resources/read", "Mcp-Name", "x://b"), 400, `-32020`},
-		{"param_differs", "tools/call", named("echo"), modern("tools/call", "Mcp-Name", "echo", "Mcp-Param-Bad", "1"), 400, `-32020`},
-		{"no_meta", "echo", `{}`, modern("echo"), 400, `-32602`},
-		{"no_params", "echo", `null`, modern("echo"), 400, `-32602`},
-		{"no_capabilities", "echo", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, modern("echo"), 400, `-32602`},
-		{"no_version", "echo", `{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}`, modern("echo"), 400, `-32602`},
-		{"initialize", "initialize", "{" + meta("{}") + "}", modern("initialize"), 404, `-32601`},
-		{"ping", "ping", "{" + meta("{}") + "}", modern("ping"), 404, `-32601`},
-		{"unknown_method", "no/such", "{" + meta("{}") + "}", modern("no/such"), 404, `-32601`},
-		{"error_in_the_call", "fail", `{"error":{"code":-32602,"message":"m"},` + meta("{}") + `}`, modern("fail"), 200, `"error":{"code":-32602,"message":"m"}}`},
-		{"capability_missing", "fail", `{"error":{"code":-32021,"message":"m"},` + meta("{}") + `}`, modern("fail"), 400, `"error":{"code":-32021,"message":"m"}}`},
+		{name: "plain", method: "echo", params: "{" + modernMeta("{}") + "}", head: modernHeaders("echo"), status: 200, want: `"result":{"resultType":"complete"`},
+		{name: "discover", method: "server/discover", params: "{" + modernMeta("{}") + "}", head: modernHeaders("server/discover"), status: 200, want: `"supportedVersions":["2026-07-28"`},
+		{name: "tool", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call", "Mcp-Name", "echo"), status: 200, want: `"result"`},
+		{name: "tool_in_base64", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call", "Mcp-Name", "=?base64?ZWNobw==?="), status: 200, want: `"result"`},
+		{name: "version_missing", method: "echo", params: "{" + modernMeta("{}") + "}", head: modernHeaders("echo", "MCP-Protocol-Version", ""), status: 400, want: `-32020`},
+		{name: "version_differs", method: "echo", params: "{" + modernMeta("{}") + "}", head: modernHeaders("echo", "MCP-Protocol-Version", "2025-11-25"), status: 400, want: `-32020`},
+		{name: "method_missing", method: "echo", params: "{" + modernMeta("{}") + "}", head: modernHeaders(""), status: 400, want: `-32020`},
+		{name: "method_differs", method: "echo", params: "{" + modernMeta("{}") + "}", head: modernHeaders("Echo"), status: 400, want: `-32020`},
+		{name: "name_missing", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call"), status: 400, want: `-32020`},
+		{name: "name_differs", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call", "Mcp-Name", "wait"), status: 400, want: `-32020`},
+		{name: "name_bad_base64", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call", "Mcp-Name", "=?base64?%?="), status: 400, want: `-32020`},
+		{name: "prompt_differs", method: "prompts/get", params: named("a"), head: modernHeaders("prompts/get", "Mcp-Name", "b"), status: 400, want: `-32020`},
+		{name: "uri_differs", method: "resources/read", params: `{"uri":"x://a",` + modernMeta("{}") + `}`, head: modernHeaders("resources/read", "Mcp-Name", "x://b"), status: 400, want: `-32020`},
+		{name: "param_differs", method: "tools/call", params: named("echo"), head: modernHeaders("tools/call", "Mcp-Name", "echo", "Mcp-Param-Bad", "1"), status: 400, want: `-32020`},
+		{name: "no_meta", method: "echo", params: `{}`, head: modernHeaders("echo"), status: 400, want: `-32602`},
+		{name: "no_params", method: "echo", params: `null`, head: modernHeaders("echo"), status: 400, want: `-32602`},
+		{name: "no_capabilities", method: "echo", params: `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, head: modernHeaders("echo"), status: 400, want: `-32602`},
+		{name: "no_version", method: "echo", params: `{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}`, head: modernHeaders("echo"), status: 400, want: `-32602`},
+		{name: "initialize", method: "initialize", params: "{" + modernMeta("{}") + "}", head: modernHeaders("initialize"), status: 404, want: `-32601`},
+		{name: "ping", method: "ping", params: "{" + modernMeta("{}") + "}", head: modernHeaders("ping"), status: 404, want: `-32601`},
+		{name: "unknown_method", method: "no/such", params: "{" + modernMeta("{}") + "}", head: modernHeaders("no/such"), status: 404, want: `-32601`},
+		{name: "error_in_the_call", method: "fail", params: `{"error":{"code":-32602,"message":"m"},` + modernMeta("{}") + `}`, head: modernHeaders("fail"), status: 200, want: `"error":{"code":-32602,"message":"m"}}`},
+		{name: "capability_missing", method: "fail", params: `{"error":{"code":-32021,"message":"m"},` + modernMeta("{}") + `}`, head: modernHeaders("fail"), status: 400, want: `"error":{"code":-32021,"message":"m"}}`},
 		{
-			"future", "echo", "{" + strings.Replace(meta("{}"), "2026-07-28", "2030-01-01", 1) + "}",
-			modern("echo", "MCP-Protocol-Version", "2030-01-01"), 400, `"data":{"requested":"2030-01-01","supported":["2026-07-28"]}`,
+			name: "future", method: "echo", params: "{" + strings.Replace(modernMeta("{}"), "2026-07-28", "2030-01-01", 1) + "}",
+			head: modernHeaders("echo", "MCP-Protocol-Version", "2030-01-01"), status: 400, want: `"data":{"requested":"2030-01-01","supported":["2026-07-28"]}`,
 		},
 	} {
-		r := s.do("POST", rpc(7, tc.method, tc.params), tc.head...)
+		r := s.exchange("POST", rpcRequest(7, tc.method, tc.params), tc.head...)
 		if r.status != tc.status || !strings.Contains(r.body, tc.want) || !strings.HasPrefix(r.body, `{"jsonrpc":"2.0","id":7,`) {
 			t.Errorf("%s: %d %s\nwant %d with %s", tc.name, r.status, r.body, tc.status, tc.want)
 		}
@@ -68,28 +68,28 @@ func TestServeModernHTTP(t *testing.T) {
 		}
 	}
 	for body, status := range map[string]int{
-		`{"jsonrpc":"2.0","method":"notifications/x"}`:   202,
-		`{"jsonrpc":"2.0","id":1,"result":{}}`:           400,
-		`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`:    400,
-		`[` + rpc(1, "echo", "{"+meta("{}")+"}") + `]`:   400,
-		`{"jsonrpc":"2.0","id":1,"method":"echo",`:       400,
-		`{"jsonrpc":"2.0","id":null,"method":"echo"}`:    400,
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}": 400,
+		`{"jsonrpc":"2.0","method":"notifications/x"}`:              202,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`:                      400,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`:               400,
+		`[` + rpcRequest(1, "echo", "{"+modernMeta("{}")+"}") + `]`: 400,
+		`{"jsonrpc":"2.0","id":1,"method":"echo",`:                  400,
+		`{"jsonrpc":"2.0","id":null,"method":"echo"}`:               400,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}":            400,
 	} {
-		if r := s.do("POST", body, modern("echo")...); r.status != status {
+		if r := s.exchange("POST", body, modernHeaders("echo")...); r.status != status {
 			t.Errorf("%s gives %d %s, want %d", body, r.status, r.body, status)
 		}
 	}
-	if d := cmp.Diff([]string{"notified notifications/x"}, s.desk.noted()); d != "" {
+	if d := cmp.Diff([]string{"notified notifications/x"}, s.service.recordedEvents()); d != "" {
 		t.Errorf("what the service was told (-want +got):\n%s", d)
 	}
 }
 
 func TestServeModernNotes(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
-	params := `{"n":3,` + strings.Replace(meta("{}"), "{", `{"progressToken":1.0,`, 1) + `}`
-	r := s.do("POST", rpc(1, "note", params), modern("note")...)
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
+	params := `{"n":3,` + strings.Replace(modernMeta("{}"), "{", `{"progressToken":1.0,`, 1) + `}`
+	r := s.exchange("POST", rpcRequest(1, "note", params), modernHeaders("note")...)
 	if len(r.messages) != 4 {
 		t.Fatalf("%d messages: %s", len(r.messages), r.body)
 	}
@@ -98,21 +98,21 @@ func TestServeModernNotes(t *testing.T) {
 			t.Errorf("message %d: %s", n, m.Raw)
 		}
 	}
-	if m := r.messages[3]; m.ID != "1" || textOf(t, m.Result) != "noted" {
+	if m := r.messages[3]; m.ID != "1" || textOfResult(t, m.Result) != "noted" {
 		t.Errorf("last: %s", m.Raw)
 	}
 	if strings.Contains(r.body, "id:") {
 		t.Errorf("events of the modern era have ids:\n%s", r.body)
 	}
 	// No message is lost at the beginning of a request that may ask the client.
-	may := strings.Replace(params, `Capabilities":{}`, `Capabilities":`+canAll, 1)
+	may := strings.Replace(params, `Capabilities":{}`, `Capabilities":`+allCapabilities, 1)
 	for range 50 {
-		if r := s.do("POST", rpc(1, "note", may), modern("note")...); len(r.messages) != 4 {
+		if r := s.exchange("POST", rpcRequest(1, "note", may), modernHeaders("note")...); len(r.messages) != 4 {
 			t.Fatalf("%d messages: %s", len(r.messages), r.body)
 		}
 	}
 	// A client that does not accept streams gets only the response.
-	r = s.do("POST", rpc(1, "note", params), modern("note", "Accept", "application/json")...)
+	r = s.exchange("POST", rpcRequest(1, "note", params), modernHeaders("note", "Accept", "application/json")...)
 	if r.status != 200 || !strings.HasPrefix(r.body, `{"jsonrpc":"2.0","id":1,"result"`) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
@@ -121,22 +121,22 @@ func TestServeModernNotes(t *testing.T) {
 // A modern client cancels a request by closing the response.
 func TestServeModernCancel(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
 	for _, caps := range []string{"{}", `{"sampling":{}}`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
-			<-s.desk.began
+			<-s.service.began
 			cancel()
 		}()
-		resp := s.trySend(ctx, rpc(1, "wait", "{"+meta(caps)+"}"), modern("wait")...)
+		resp := s.tryPost(ctx, rpcRequest(1, "wait", "{"+modernMeta(caps)+"}"), modernHeaders("wait")...)
 		if resp != nil {
 			t.Errorf("answered %d", resp.StatusCode)
 			_ = resp.Body.Close()
 		}
 		<-gone
-		if err := <-s.desk.ended; !errors.Is(err, context.Canceled) {
+		if err := <-s.service.ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("ended with %v", err)
 		}
 	}
@@ -144,14 +144,14 @@ func TestServeModernCancel(t *testing.T) {
 
 func TestServeModernListen(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, mcp.HTTPServerOptions{})
+	s := newHTTPFixture(t, mcp.HTTPServerOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
-	resp := s.send(ctx, "POST", rpc(1, "subscriptions/listen", "{"+meta(`{"roots":{}}`)+"}"), modern("subscriptions/listen")...)
+	resp := s.send(ctx, "POST", rpcRequest(1, "subscriptions/listen", "{"+modernMeta(`{"roots":{}}`)+"}"), modernHeaders("subscriptions/listen")...)
 	defer resp.Body.Close()
 	if e, ok := newEventReader(resp.Body).next(t); !ok || e.message.Method != "notifications/subscriptions/acknowledged" {
 		t.Errorf("began with %s", e.message.Raw)
 	}
-	<-s.desk.began
+	<-s.service.began
 	cancel()
-	<-s.desk.ended
+	<-s.service.ended
 }

@@ -19,7 +19,8 @@ type sdkClient struct {
 	changed  chan struct{}
 }
 
-func visit(t *testing.T, transport sdk.Transport, version string) *sdkClient {
+// connectSDK connects a client of the official SDK, and fails the test if another protocol version is agreed on.
+func connectSDK(t *testing.T, transport sdk.Transport, version string) *sdkClient {
 	t.Helper()
 	v := &sdkClient{progress: make(chan float64, 99), changed: make(chan struct{}, 99)}
 	client := sdk.NewClient(&sdk.Implementation{Name: "judge", Version: "1"}, &sdk.ClientOptions{
@@ -46,7 +47,8 @@ func visit(t *testing.T, transport sdk.Transport, version string) *sdkClient {
 	return v
 }
 
-func (v *sdkClient) call(t *testing.T, name string, args map[string]any) string {
+// callTool calls a tool with a progress token and returns the text of the result.
+func (v *sdkClient) callTool(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken("p")
@@ -57,8 +59,9 @@ func (v *sdkClient) call(t *testing.T, name string, args map[string]any) string 
 	return r.Content[0].(*sdk.TextContent).Text
 }
 
-// exercise uses every feature once.
-func (v *sdkClient) exercise(t *testing.T, d *desk, version string) {
+// useEveryFeature uses every feature once and checks what comes back; d is the service that the client is connected
+// to.
+func (v *sdkClient) useEveryFeature(t *testing.T, d *scriptedService, version string) {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)
 	if err != nil {
@@ -67,10 +70,10 @@ func (v *sdkClient) exercise(t *testing.T, d *desk, version string) {
 	if len(list.Tools) != 6 {
 		t.Errorf("%d tools listed", len(list.Tools))
 	}
-	if got := v.call(t, "echo", map[string]any{"é": "新"}); got != `{"é":"新"}` {
+	if got := v.callTool(t, "echo", map[string]any{"é": "新"}); got != `{"é":"新"}` {
 		t.Errorf("echo %s", got)
 	}
-	if got := v.call(t, "note", map[string]any{"n": 3}); got != "noted" {
+	if got := v.callTool(t, "note", map[string]any{"n": 3}); got != "noted" {
 		t.Errorf("note %s", got)
 	}
 	for n := 1; n <= 3; n++ {
@@ -90,13 +93,13 @@ func (v *sdkClient) exercise(t *testing.T, d *desk, version string) {
 			"messages": []any{}, "maxTokens": 1,
 			"message": "?", "requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}},
 		}
-		got := v.call(t, "ask", map[string]any{"ask": method, "params": params, "times": 2})
+		got := v.callTool(t, "ask", map[string]any{"ask": method, "params": params, "times": 2})
 		if got != want+";"+want {
 			t.Errorf("%s answers %s", method, got)
 		}
 	}
 	if version < mcp.Version20260728 {
-		d.peer(t).Notify("notifications/tools/list_changed", []byte(`{}`))
+		d.newestPeer(t).Notify("notifications/tools/list_changed", []byte(`{}`))
 		<-v.changed
 	}
 }
@@ -106,17 +109,17 @@ func TestServeSDKClients(t *testing.T) {
 	for _, version := range append([]string{mcp.Version20260728}, mcp.LegacyVersions...) {
 		t.Run(version+"_http", func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, mcp.HTTPServerOptions{})
+			s := newHTTPFixture(t, mcp.HTTPServerOptions{})
 			var all []*sdkClient
 			for range 3 { // in parallel, so that mixed-up answers would show
-				all = append(all, visit(t, &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: s.client}, version))
+				all = append(all, connectSDK(t, &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: s.client}, version))
 			}
 			done := make(chan struct{})
 			for n, v := range all {
 				go func() {
 					defer func() { done <- struct{}{} }()
 					for i := range 20 {
-						if got, want := v.call(t, "echo", map[string]any{"n": n*100 + i}), fmt.Sprintf(`{"n":%d}`, n*100+i); got != want {
+						if got, want := v.callTool(t, "echo", map[string]any{"n": n*100 + i}), fmt.Sprintf(`{"n":%d}`, n*100+i); got != want {
 							t.Errorf("client %d: %s, want %s", n, got, want)
 						}
 					}
@@ -125,7 +128,7 @@ func TestServeSDKClients(t *testing.T) {
 			for range all {
 				<-done
 			}
-			all[2].exercise(t, s.desk, version)
+			all[2].useEveryFeature(t, s.service, version)
 			for _, v := range all {
 				if err := v.Close(); err != nil {
 					t.Error(err)
@@ -139,22 +142,22 @@ func TestServeSDKClients(t *testing.T) {
 			t.Parallel()
 			toServer, fromClient := io.Pipe()
 			toClient, fromServer := io.Pipe()
-			d, served := newDesk(), make(chan error, 1)
+			d, served := newScriptedService(), make(chan error, 1)
 			go func() {
 				served <- mcp.ServeStream(t.Context(), mcp.NewLines(toServer, fromServer, 0, toServer.Close), d, nil)
 				_ = fromServer.Close()
 			}()
-			v := visit(t, &sdk.IOTransport{Reader: toClient, Writer: fromClient}, version)
-			v.exercise(t, d, version)
+			v := connectSDK(t, &sdk.IOTransport{Reader: toClient, Writer: fromClient}, version)
+			v.useEveryFeature(t, d, version)
 			if err := v.Close(); err != nil {
 				t.Error(err)
 			}
 			if err := <-served; err != nil {
 				t.Error(err)
 			}
-			for _, line := range d.noted() {
+			for _, line := range d.recordedEvents() {
 				if diff := cmp.Diff("notified", line[:min(8, len(line))]); diff == "" {
-					t.Errorf("the desk was told: %s", line)
+					t.Errorf("the service was told: %s", line)
 				}
 			}
 		})

@@ -19,15 +19,15 @@ import (
 	"collie/test/await"
 )
 
-// heavy is a Service that answers with a text of the requested length. On request it sends a log message
+// sizedService is a Service that answers with a text of the requested length. On request it sends a log message
 // first, which makes the answer a stream.
-type heavy struct{}
+type sizedService struct{}
 
-func (heavy) Hello(context.Context, *mcp.Peer) mcp.Hello {
+func (sizedService) Hello(context.Context, *mcp.Peer) mcp.Hello {
 	return mcp.Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
 }
 
-func (heavy) Handle(_ context.Context, r *mcp.Incoming) (json.RawMessage, error) {
+func (sizedService) Handle(_ context.Context, r *mcp.Incoming) (json.RawMessage, error) {
 	var args struct {
 		Size   int
 		Stream bool
@@ -40,35 +40,37 @@ func (heavy) Handle(_ context.Context, r *mcp.Incoming) (json.RawMessage, error)
 	}
 	return json.RawMessage(`{"resultType":"complete","t":"` + strings.Repeat("x", args.Size) + `"}`), nil
 }
-func (heavy) Notified(*mcp.Peer, mcp.Message) {}
-func (heavy) Opened(*mcp.Peer)                {}
-func (heavy) Closed(*mcp.Peer)                {}
+func (sizedService) Notified(*mcp.Peer, mcp.Message) {}
+func (sizedService) Opened(*mcp.Peer)                {}
+func (sizedService) Closed(*mcp.Peer)                {}
 
-// safe is a buffer that several goroutines may use.
-type safe struct {
+// lockedBuffer is a buffer that several goroutines may use.
+type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (s *safe) Write(p []byte) (int, error) {
+func (s *lockedBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.Write(p)
 }
 
-func (s *safe) String() string {
+func (s *lockedBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
 }
 
-func heavySite(t *testing.T, opts mcp.HTTPServerOptions) (*site, *safe) {
+// newSizedFixture starts a server whose Service is a sizedService (so the field service stays nil), and returns it
+// with its log.
+func newSizedFixture(t *testing.T, opts mcp.HTTPServerOptions) (*httpFixture, *lockedBuffer) {
 	t.Helper()
-	log := &safe{}
+	log := &lockedBuffer{}
 	opts.Logger = slog.New(slog.NewTextHandler(log, nil))
-	h := mcp.NewHTTPServer(heavy{}, &opts)
+	h := mcp.NewHTTPServer(sizedService{}, &opts)
 	web := httptest.NewServer(h)
-	s := &site{t: t, server: h, url: web.URL, client: &http.Client{Transport: &http.Transport{}}}
+	s := &httpFixture{t: t, server: h, url: web.URL, client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		web.CloseClientConnections() // ends clients that are still reading streams
@@ -86,20 +88,20 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 	for _, streamed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream_%t", streamed), func(t *testing.T) {
 			t.Parallel()
-			s, log := heavySite(t, mcp.HTTPServerOptions{Stall: 2 * time.Second}) // longer than a busy machine delays a reader
-			id := s.open("2025-11-25")
+			s, log := newSizedFixture(t, mcp.HTTPServerOptions{Stall: 2 * time.Second}) // longer than a busy machine delays a reader
+			id := s.openSession("2025-11-25")
 			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			body := rpc(1, "x", fmt.Sprintf(`{"size":%d,"stream":%t}`, size, streamed))
+			body := rpcRequest(1, "x", fmt.Sprintf(`{"size":%d,"stream":%t}`, size, streamed))
 			if _, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 				"Mcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", id, len(body), body); err != nil {
 				t.Fatal(err)
 			}
 			await.Until(t, "the connection is given up", func() bool {
-				if r := s.do("POST", rpc(2, "x", `{"size":10}`), "Mcp-Session-Id", id); r.status != 200 {
+				if r := s.exchange("POST", rpcRequest(2, "x", `{"size":10}`), "Mcp-Session-Id", id); r.status != 200 {
 					t.Fatalf("the next request: %d %s", r.status, r.body)
 				}
 				return strings.Contains(log.String(), "does not read")
@@ -116,7 +118,7 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 			last = strings.TrimSpace(last)
 			var said []string // on a very busy machine this reader stalls too, and the stream is resumed again
 			await.Until(t, "the rest comes", func() bool {
-				more, at := s.follow(s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", last), -1, "")
+				more, at := s.readEvents(s.send(t.Context(), "GET", "", "Mcp-Session-Id", id, "Last-Event-ID", last), -1, "")
 				said = append(said, more...)
 				if at != "" {
 					last = at
@@ -133,12 +135,12 @@ func TestServeHTTPClientThatDoesNotRead(t *testing.T) {
 // A client that comes back for events that are no longer kept gets an error.
 func TestServeHTTPResumesWhatIsKept(t *testing.T) {
 	t.Parallel()
-	s, _ := heavySite(t, mcp.HTTPServerOptions{Kept: 3 << 20})
-	id := s.open("2025-11-25")
+	s, _ := newSizedFixture(t, mcp.HTTPServerOptions{Kept: 3 << 20})
+	id := s.openSession("2025-11-25")
 	var lasts []string
 	for n := range 4 {
-		resp := s.send(t.Context(), http.MethodPost, rpc(n+1, "x", `{"size":1000000,"stream":true}`), "Mcp-Session-Id", id)
-		_, last := s.follow(resp, -1, "")
+		resp := s.send(t.Context(), http.MethodPost, rpcRequest(n+1, "x", `{"size":1000000,"stream":true}`), "Mcp-Session-Id", id)
+		_, last := s.readEvents(resp, -1, "")
 		name, _, _ := strings.Cut(last, "_")
 		lasts = append(lasts, name+"_1")
 	}
@@ -152,7 +154,7 @@ func TestServeHTTPResumesWhatIsKept(t *testing.T) {
 			}
 			continue
 		}
-		if said, _ := s.follow(resp, -1, ""); len(said) != 1 || said[0] != fmt.Sprint(n+1) {
+		if said, _ := s.readEvents(resp, -1, ""); len(said) != 1 || said[0] != fmt.Sprint(n+1) {
 			t.Errorf("stream %d resumed with %q", n, said)
 		}
 	}

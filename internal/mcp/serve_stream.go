@@ -307,7 +307,7 @@ func answerModern(ctx context.Context, l *parkingLot, svc Service, in *Incoming,
 	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		return nil, &Error{Code: CodeMethodNotFound, Message: in.Method + " does not exist in protocol version " + in.Peer.Version}
 	}
-	if state, ok := isParked(&in.Message); ok {
+	if state, ok := parkedState(&in.Message); ok {
 		r, err := l.resume(state, owner, &in.Message, notify)
 		if err != nil {
 			return nil, err

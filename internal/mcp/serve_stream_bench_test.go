@@ -12,19 +12,19 @@ import (
 	"collie/internal/mcp"
 )
 
-// light is a Service that answers at once.
-type light struct{}
+// instantService is a Service that answers at once.
+type instantService struct{}
 
-func (light) Hello(context.Context, *mcp.Peer) mcp.Hello {
+func (instantService) Hello(context.Context, *mcp.Peer) mcp.Hello {
 	return mcp.Hello{Info: json.RawMessage("{}"), Capabilities: json.RawMessage("{}")}
 }
 
-func (light) Handle(context.Context, *mcp.Incoming) (json.RawMessage, error) {
+func (instantService) Handle(context.Context, *mcp.Incoming) (json.RawMessage, error) {
 	return json.RawMessage(`{"content":[]}`), nil
 }
-func (light) Notified(*mcp.Peer, mcp.Message) {}
-func (light) Opened(*mcp.Peer)                {}
-func (light) Closed(*mcp.Peer)                {}
+func (instantService) Notified(*mcp.Peer, mcp.Message) {}
+func (instantService) Opened(*mcp.Peer)                {}
+func (instantService) Closed(*mcp.Peer)                {}
 
 // BenchmarkServeStream measures a call over pipes. Its baseline sends the same lines through the same pipes
 // without parsing them.
@@ -65,7 +65,7 @@ func BenchmarkServeStream(b *testing.B) {
 	<-echoes
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcp.ServeStream(context.Background(), mcp.NewLines(in, out, 0, in.Close), light{}, nil)
+		ended <- mcp.ServeStream(context.Background(), mcp.NewLines(in, out, 0, in.Close), instantService{}, nil)
 	}()
 	round([]byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}` + "\n"))
 	b.ReportAllocs()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -59,15 +60,16 @@ type sseStream struct {
 	opts   HTTPOptions
 	ctx    context.Context // ends with Close
 	cancel context.CancelCauseFunc
-	post   *url.URL
 	body   io.Closer
 	events *sseReader
 	queue  []Message // messages of a batch that were not returned yet
+
+	endpoint *url.URL // for POSTs
 }
 
 // open sends the GET and waits for the endpoint event.
 func (s *sseStream) open() error {
-	resp, err := s.wire.do(s.ctx, &httpSend{method: http.MethodGet, header: http.Header{"Accept": {mediaEvents}}}) //nolint:bodyclose // the stream closes it
+	resp, err := s.wire.sendFollowing(s.ctx, &httpSend{method: http.MethodGet, header: http.Header{"Accept": {mediaEvents}}}) //nolint:bodyclose // the stream closes it
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (s *sseStream) setEndpoint(from *url.URL, where string) error {
 	if !sameOrigin(from, u) {
 		return fmt.Errorf("endpoint at %s://%s refused: expected the origin of the stream, %s://%s", u.Scheme, u.Host, from.Scheme, from.Host)
 	}
-	s.post = u
+	s.endpoint = u
 	return nil
 }
 
@@ -132,28 +134,79 @@ func (s *sseStream) ended(err error) error {
 	return err
 }
 
-// Write posts one message and returns when the server has accepted it, at most 10 s later.
+// Write posts one message and returns when the server has accepted it, at most 10 s later. Requests do not pass here: see
+// [poster].
 func (s *sseStream) Write(raw []byte) error {
+	ctx, cancel := context.WithTimeout(s.ctx, sseWriteTimeout)
+	defer cancel()
+	return s.post(ctx, bytes.Clone(raw), nil) // net/http may still read the body after it has the answer
+}
+
+// post posts one message and returns when the server has answered; see [poster].
+func (s *sseStream) post(ctx context.Context, raw []byte, sent *atomic.Bool) error {
 	if len(raw) > s.opts.MaxRequest {
 		return &LinkError{TooLarge: true, Err: fmt.Errorf("message of %d bytes is longer than %d", len(raw), s.opts.MaxRequest)}
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, sseWriteTimeout)
-	defer cancel()
-	resp, err := s.wire.do(ctx, &httpSend{
-		method: http.MethodPost, url: s.post,
+	resp, err := s.wire.sendFollowing(ctx, &httpSend{
+		method: http.MethodPost, url: s.endpoint,
 		header: http.Header{"Content-Type": {mediaJSON}, "Accept": {mediaJSON + ", " + mediaEvents}},
-		body:   bytes.Clone(raw), // net/http may still read the body after it has the answer
+		body:   raw, sent: sent,
 	})
 	if err != nil {
 		return &LinkError{Sent: true, Err: err}
 	}
 	if resp.StatusCode/100 == 2 {
-		discard(resp.Body)
+		discardBody(resp.Body)
 		return nil
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxExcerpt)) // ignore the error: part of the body is better than nothing
 	_ = resp.Body.Close()
 	return &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(text)}
+}
+
+// poster is a [Stream] over HTTP, whose server may answer the POST of a request only when the request is done.
+type poster interface {
+	// post posts one message and waits for the answer until ctx ends; sent is set when the message begins to be sent.
+	post(ctx context.Context, raw []byte, sent *atomic.Bool) error
+}
+
+// posting is the POST of one request; nil on a stream that is not a poster.
+type posting struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	sent   atomic.Bool
+}
+
+// post posts a request on a goroutine of its own. A refusal fails the request.
+func (c *conn) post(p poster, id uint64, raw []byte) *posting {
+	x := &posting{}
+	x.ctx, x.cancel = context.WithCancel(c.ctx)
+	c.spawn(func() {
+		defer x.cancel()
+		err := p.post(x.ctx, raw, &x.sent)
+		if err == nil {
+			return
+		}
+		if w := c.claimWaiter(id); w != nil {
+			w.err = asLinkError(err)
+			w.ch <- Response{}
+		}
+	})
+	return x
+}
+
+// begun reports whether any of the message may have reached the server.
+func (x *posting) begun() bool { return x == nil || x.sent.Load() }
+
+// end is called when the request is over. If the server has some of it, it gets a little time to answer, since the
+// connection can be reused then.
+func (x *posting) end() {
+	switch {
+	case !x.sent.Load():
+		x.cancel()
+	case x.ctx.Err() == nil:
+		time.AfterFunc(sseWriteTimeout, x.cancel)
+	}
 }
 
 // Close ends the stream; see [Stream].

@@ -14,10 +14,11 @@ import (
 	"github.com/tmaxmax/go-sse"
 )
 
-type pair struct{ Name, Data string }
+type nameAndData struct{ Name, Data string }
 
-func readEvents(r *sseReader) ([]pair, error) {
-	var out []pair
+// readEvents reads all events, to the end or the first error.
+func readEvents(r *sseReader) ([]nameAndData, error) {
+	var out []nameAndData
 	for {
 		ev, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -26,7 +27,7 @@ func readEvents(r *sseReader) ([]pair, error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, pair{ev.name, string(ev.data)})
+		out = append(out, nameAndData{ev.name, string(ev.data)})
 	}
 }
 
@@ -34,24 +35,24 @@ func TestSSEReader(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, in string
-		want     []pair
+		want     []nameAndData
 		lastID   string
 		retry    time.Duration
 	}{
-		{"plain", "data: {}\n\n", []pair{{"", "{}"}}, "", -1},
-		{"named", "event: endpoint\ndata: /x\n\n", []pair{{"endpoint", "/x"}}, "", -1},
-		{"crlf", "data: a\r\ndata: b\r\n\r\n", []pair{{"", "a\nb"}}, "", -1},
-		{"cr", "data: a\rdata: b\r\rdata: c\r\r", []pair{{"", "a\nb"}, {"", "c"}}, "", -1},
-		{"comments", ": hello\n\n:\ndata: a\n: between\n\n", []pair{{"", "a"}}, "", -1},
-		{"byte order mark", "\uFEFFdata: a\n\n", []pair{{"", "a"}}, "", -1},
-		{"one space only", "data:  a\ndata:b\n\n", []pair{{"", " a\nb"}}, "", -1},
-		{"no colon", "data\ndata\n\n", []pair{{"", "\n"}}, "", -1},
-		{"priming event", "id: 7\nretry: 20\ndata:\n\n", nil, "7", 20 * time.Millisecond},
-		{"id of an unfinished event", "id: 1\ndata: a\n\nid: 2\ndata: b", []pair{{"", "a"}}, "1", -1},
-		{"no blank line at the end", "data: a\n", []pair{{"", "a"}}, "", -1},
-		{"bad retry", "retry: 1s\nretry: -1\ndata: a\n\n", []pair{{"", "a"}}, "", -1},
-		{"id with NUL", "id: a\ndata: a\n\nid: \x00\ndata: b\n\n", []pair{{"", "a"}, {"", "b"}}, "a", -1},
-		{"name does not stay", "event: x\n\ndata: a\n\n", []pair{{"", "a"}}, "", -1},
+		{name: "plain", in: "data: {}\n\n", want: []nameAndData{{"", "{}"}}, retry: -1},
+		{name: "named", in: "event: endpoint\ndata: /x\n\n", want: []nameAndData{{"endpoint", "/x"}}, retry: -1},
+		{name: "crlf", in: "data: a\r\ndata: b\r\n\r\n", want: []nameAndData{{"", "a\nb"}}, retry: -1},
+		{name: "cr", in: "data: a\rdata: b\r\rdata: c\r\r", want: []nameAndData{{"", "a\nb"}, {"", "c"}}, retry: -1},
+		{name: "comments", in: ": hello\n\n:\ndata: a\n: between\n\n", want: []nameAndData{{"", "a"}}, retry: -1},
+		{name: "byte order mark", in: "\uFEFFdata: a\n\n", want: []nameAndData{{"", "a"}}, retry: -1},
+		{name: "one space only", in: "data:  a\ndata:b\n\n", want: []nameAndData{{"", " a\nb"}}, retry: -1},
+		{name: "no colon", in: "data\ndata\n\n", want: []nameAndData{{"", "\n"}}, retry: -1},
+		{name: "priming event", in: "id: 7\nretry: 20\ndata:\n\n", lastID: "7", retry: 20 * time.Millisecond},
+		{name: "id of an unfinished event", in: "id: 1\ndata: a\n\nid: 2\ndata: b", want: []nameAndData{{"", "a"}}, lastID: "1", retry: -1},
+		{name: "no blank line at the end", in: "data: a\n", want: []nameAndData{{"", "a"}}, retry: -1},
+		{name: "bad retry", in: "retry: 1s\nretry: -1\ndata: a\n\n", want: []nameAndData{{"", "a"}}, retry: -1},
+		{name: "id with NUL", in: "id: a\ndata: a\n\nid: \x00\ndata: b\n\n", want: []nameAndData{{"", "a"}, {"", "b"}}, lastID: "a", retry: -1},
+		{name: "name does not stay", in: "event: x\n\ndata: a\n\n", want: []nameAndData{{"", "a"}}, retry: -1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,7 +78,7 @@ func TestSSEReaderLongEvents(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789", 50_000)
 	in := "data: " + long + "\n\ndata: short\n\ndata: " + long + "\ndata: " + long + "\n\ndata: last\n\n"
-	want := []pair{{"", long}, {"", "short"}, {"", long + "\n" + long}, {"", "last"}}
+	want := []nameAndData{{"", long}, {"", "short"}, {"", long + "\n" + long}, {"", "last"}}
 	for _, wrap := range []func(io.Reader) io.Reader{iotest.HalfReader, iotest.DataErrReader} {
 		got, err := readEvents(newSSEReader(wrap(strings.NewReader(in)), 2<<20, ""))
 		if err != nil {
@@ -144,13 +145,13 @@ func FuzzSSEReader(f *testing.F) {
 		if diff := cmp.Diff(got, slow); diff != "" {
 			t.Fatalf("read byte by byte it differs:\n%s", diff)
 		}
-		var want []pair
+		var want []nameAndData
 		for ev, err := range sse.Read(bytes.NewReader(in), &sse.ReadConfig{MaxEventSize: 1 << 20}) {
 			if err != nil {
 				break // an unfinished line at the end
 			}
 			if ev.Data != "" {
-				want = append(want, pair{ev.Type, ev.Data})
+				want = append(want, nameAndData{ev.Type, ev.Data})
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -166,7 +167,7 @@ func BenchmarkSSEReader(b *testing.B) {
 			b.SetBytes(int64(len(in)))
 			b.ReportAllocs()
 			for b.Loop() {
-				r := newSSEReader(&pieces{in}, 64<<20, "")
+				r := newSSEReader(&chunkedReader{in}, 64<<20, "")
 				if ev, err := r.next(); err != nil || len(ev.data) != size {
 					b.Fatal(err)
 				}
@@ -176,7 +177,7 @@ func BenchmarkSSEReader(b *testing.B) {
 			b.SetBytes(int64(len(in)))
 			b.ReportAllocs()
 			for b.Loop() {
-				for ev, err := range sse.Read(&pieces{in}, &sse.ReadConfig{MaxEventSize: 64 << 20}) {
+				for ev, err := range sse.Read(&chunkedReader{in}, &sse.ReadConfig{MaxEventSize: 64 << 20}) {
 					if err != nil || len(ev.Data) != size {
 						b.Fatal(err)
 					}
@@ -186,10 +187,10 @@ func BenchmarkSSEReader(b *testing.B) {
 	}
 }
 
-// pieces reads like a socket: 16 KiB at a time.
-type pieces struct{ rest []byte }
+// chunkedReader reads like a socket: 16 KiB at a time.
+type chunkedReader struct{ rest []byte }
 
-func (p *pieces) Read(b []byte) (int, error) {
+func (p *chunkedReader) Read(b []byte) (int, error) {
 	if len(p.rest) == 0 {
 		return 0, io.EOF
 	}

@@ -14,8 +14,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// readAll returns what a stream yields: the raw bytes of a message, or the kind of a bad frame.
-func readAll(t *testing.T, s mcp.Stream) (list []string) {
+// readMessagesAndErrors returns what a stream yields: the raw bytes of a message, or the kind of a bad frame.
+func readMessagesAndErrors(t *testing.T, s mcp.Stream) (list []string) {
 	t.Helper()
 	for range 1000 {
 		m, err := s.Read()
@@ -47,24 +47,24 @@ func TestLinesRead(t *testing.T) {
 		name, in string
 		want     []string
 	}{
-		{"one", a + "\n", []string{a}},
-		{"last_without_end", a + "\n" + b, []string{a, b}},
-		{"crlf", a + "\r\n" + b + "\r\n", []string{a, b}},
-		{"bom", "\ufeff" + a + "\n" + b + "\n", []string{a, b}},
-		{"bom_each_line", "\ufeff" + a + "\n\ufeff" + b + "\r\n", []string{a, b}},
-		{"bom_before_blank", "\ufeff\n" + a + "\n", []string{a}},
-		{"blank", "\n\r\n \t\n" + a + "\n\n", []string{a}},
-		{"padded", "  " + a + "\t\n", []string{a}},
-		{"nothing", "", nil},
-		{"noise", "hello\n" + a + "\n", []string{"broken", a}},
-		{"json_noise", "42\n{\"a\":1}\n" + a + "\n", []string{"invalid", "invalid", a}},
-		{"batch", "[" + a + " , " + b + "]\n" + a + "\n", []string{a, b, a}},
-		{"batch_with_noise", "[" + a + ",1," + b + "]\n" + a + "\n", []string{"invalid", a, b, a}},
-		{"batch_of_nothing", "[]\n[1]\n" + a + "\n", []string{"invalid", "invalid", a}},
-		{"batch_broken", "[" + a + "\n" + a + "\n", []string{"broken", a}},
+		{name: "one", in: a + "\n", want: []string{a}},
+		{name: "last_without_end", in: a + "\n" + b, want: []string{a, b}},
+		{name: "crlf", in: a + "\r\n" + b + "\r\n", want: []string{a, b}},
+		{name: "bom", in: "\ufeff" + a + "\n" + b + "\n", want: []string{a, b}},
+		{name: "bom_each_line", in: "\ufeff" + a + "\n\ufeff" + b + "\r\n", want: []string{a, b}},
+		{name: "bom_before_blank", in: "\ufeff\n" + a + "\n", want: []string{a}},
+		{name: "blank", in: "\n\r\n \t\n" + a + "\n\n", want: []string{a}},
+		{name: "padded", in: "  " + a + "\t\n", want: []string{a}},
+		{name: "nothing"},
+		{name: "noise", in: "hello\n" + a + "\n", want: []string{"broken", a}},
+		{name: "json_noise", in: "42\n{\"a\":1}\n" + a + "\n", want: []string{"invalid", "invalid", a}},
+		{name: "batch", in: "[" + a + " , " + b + "]\n" + a + "\n", want: []string{a, b, a}},
+		{name: "batch_with_noise", in: "[" + a + ",1," + b + "]\n" + a + "\n", want: []string{"invalid", a, b, a}},
+		{name: "batch_of_nothing", in: "[]\n[1]\n" + a + "\n", want: []string{"invalid", "invalid", a}},
+		{name: "batch_broken", in: "[" + a + "\n" + a + "\n", want: []string{"broken", a}},
 		{
-			"invalid_utf8", "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"t\":\"x\xff\xfe y\xe6\x96\"}}\n" + a + "\n",
-			[]string{"{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"t\":\"x\ufffd y\ufffd\"}}", a},
+			name: "invalid_utf8", in: "{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"t\":\"x\xff\xfe y\xe6\x96\"}}\n" + a + "\n",
+			want: []string{"{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"t\":\"x\ufffd y\ufffd\"}}", a},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestLinesRead(t *testing.T) {
 			for name, r := range map[string]io.Reader{
 				"whole": strings.NewReader(tc.in), "bytewise": iotest.OneByteReader(strings.NewReader(tc.in)),
 			} {
-				if d := cmp.Diff(tc.want, readAll(t, mcp.NewLines(r, io.Discard, 0, nil))); d != "" {
+				if d := cmp.Diff(tc.want, readMessagesAndErrors(t, mcp.NewLines(r, io.Discard, 0, nil))); d != "" {
 					t.Errorf("%s (-want +got):\n%s", name, d)
 				}
 			}
@@ -93,7 +93,7 @@ func TestLinesLimit(t *testing.T) {
 		for _, end := range []string{"\n", "\r\n"} {
 			in := frame(limit) + end + frame(limit+1) + end + a + end + frame(3*limit) + end + frame(limit+1)
 			want := []string{frame(limit), "too long", a, "too long", "too long"}
-			if d := cmp.Diff(want, readAll(t, mcp.NewLines(strings.NewReader(in), io.Discard, limit, nil))); d != "" {
+			if d := cmp.Diff(want, readMessagesAndErrors(t, mcp.NewLines(strings.NewReader(in), io.Discard, limit, nil))); d != "" {
 				t.Errorf("limit %d, end %q (-want +got):\n%s", limit, end, d)
 			}
 		}

@@ -13,29 +13,31 @@ import (
 	"collie/internal/mcp"
 )
 
-// broken are unreadable answers, with ID in place of the request's id, and the error expected for each.
-var broken = []struct {
+// unreadableAnswers are unreadable answers, with ID in place of the request's id, and the error expected for each.
+var unreadableAnswers = []struct {
 	name, text, says string
 	alone            bool // it has no id, so with several waiting requests it belongs to none
 }{
-	{"NaN", `{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}`, `byte 38: expected a value, found "NaN}}"`, false},
-	{"Infinity before the id", `{"jsonrpc": "2.0", "result": {"x": -Infinity}, "id": ID}`, `byte 35: invalid number, found "-Infinity}, \"id\": 1}"`, false},
-	{"too deep", `{"jsonrpc":"2.0","id":ID,"result":` + strings.Repeat("[", 1500) + strings.Repeat("]", 1500) + `}`, `byte 1032: nested deeper than 1000`, false},
-	{"too deep, id behind", `{"result":` + strings.Repeat(`{"a":`, 1500) + `1` + strings.Repeat("}", 1500) + `,"id":ID}`, `nested deeper than 1000`, false},
-	{"truncated", `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"id":7}`, `found its end`, false},
-	{"truncated before the id", `{"jsonrpc":"2.0","result":{"content":[{"id":7}`, `found its end`, true},
-	{"truncated in a string", `{"jsonrpc":"2.0","id":ID,"result":{"text":"abc`, `string without an end`, false},
-	{"control character", "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"text\":\"a\tb\"}}", `control character`, false},
-	{"quote in a string", `{"jsonrpc":"2.0","result":{"text":"a "b" c"},"id":ID}`, `expected , or }`, false},
-	{"no outcome", `{"jsonrpc":"2.0","id":ID}`, `expected "method", "result" or "error"`, false},
-	{"error is a number", `{"jsonrpc":"2.0","id":ID,"error":-32700}`, `member "error" must be an object`, false},
-	{"error is a number, no id", `{"jsonrpc":"2.0","id":null,"error":-32700}`, `member "error" must be an object`, true},
-	{"result without an id", `{"jsonrpc":"2.0","result":{}}`, `a result without an "id"`, true},
-	{"id twice", `{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}`, `member "id"`, false},
-	{"text behind it", `{"jsonrpc":"2.0","id":ID,"result":{}} done`, `text after the end of the message, found "done"`, false},
+	{name: "NaN", text: `{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}`, says: `byte 38: expected a value, found "NaN}}"`},
+	{name: "Infinity before the id", text: `{"jsonrpc": "2.0", "result": {"x": -Infinity}, "id": ID}`, says: `byte 35: invalid number, found "-Infinity}, \"id\": 1}"`},
+	{name: "too deep", text: `{"jsonrpc":"2.0","id":ID,"result":` + strings.Repeat("[", 1500) + strings.Repeat("]", 1500) + `}`, says: `byte 1032: nested deeper than 1000`},
+	{name: "too deep, id behind", text: `{"result":` + strings.Repeat(`{"a":`, 1500) + `1` + strings.Repeat("}", 1500) + `,"id":ID}`, says: `nested deeper than 1000`},
+	{name: "truncated", text: `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"id":7}`, says: `found its end`},
+	{name: "truncated before the id", text: `{"jsonrpc":"2.0","result":{"content":[{"id":7}`, says: `found its end`, alone: true},
+	{name: "truncated in a string", text: `{"jsonrpc":"2.0","id":ID,"result":{"text":"abc`, says: `string without an end`},
+	{name: "control character", text: "{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"text\":\"a\tb\"}}", says: `control character`},
+	{name: "quote in a string", text: `{"jsonrpc":"2.0","result":{"text":"a "b" c"},"id":ID}`, says: `expected , or }`},
+	{name: "no outcome", text: `{"jsonrpc":"2.0","id":ID}`, says: `expected "method", "result" or "error"`},
+	{name: "error is a number", text: `{"jsonrpc":"2.0","id":ID,"error":-32700}`, says: `member "error" must be an object`},
+	{name: "error is a number, no id", text: `{"jsonrpc":"2.0","id":null,"error":-32700}`, says: `member "error" must be an object`, alone: true},
+	{name: "result without an id", text: `{"jsonrpc":"2.0","result":{}}`, says: `a result without an "id"`, alone: true},
+	{name: "id twice", text: `{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}`, says: `member "id"`},
+	{name: "text behind it", text: `{"jsonrpc":"2.0","id":ID,"result":{}} done`, says: `text after the end of the message, found "done"`},
 }
 
-func checkUnreadable(t *testing.T, err error, says string) {
+// checkAnswerError fails unless err is the error of a request whose answer came and could not be read, and says so
+// with the text says and a position.
+func checkAnswerError(t *testing.T, err error, says string) {
 	t.Helper()
 	link, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok || !link.Sent || link.Status != 0 || link.TooLarge {
@@ -52,31 +54,31 @@ func checkUnreadable(t *testing.T, err error, says string) {
 // An unreadable answer fails its own request at once, and no other.
 func TestConnUnreadableAnswers(t *testing.T) {
 	t.Parallel()
-	for _, tt := range broken {
+	for _, tt := range unreadableAnswers {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, f := newConn(t, nothing{}, nil, 0)
-			listening := ask(t.Context(), c, &mcp.Request{Method: "subscriptions/listen"})
+			c, f := newConn(t, ignoringHandler{}, nil, 0)
+			listening := startCall(t.Context(), c, &mcp.Request{Method: "subscriptions/listen"})
 			listenID := f.next().ID
-			failing := ask(t.Context(), c, &mcp.Request{Method: "x"})
+			failing := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 			id := f.next().ID
-			var other *asked
+			var other *pendingCall
 			var otherID mcp.ID
 			if !tt.alone {
-				other = ask(t.Context(), c, &mcp.Request{Method: "other"})
+				other = startCall(t.Context(), c, &mcp.Request{Method: "other"})
 				otherID = f.next().ID
 			}
-			f.say("%s", strings.ReplaceAll(tt.text, "ID", string(id)))
+			f.writeLine("%s", strings.ReplaceAll(tt.text, "ID", string(id)))
 			<-failing.done
-			checkUnreadable(t, failing.err, strings.ReplaceAll(tt.says, `: 1}`, `: `+string(id)+`}`))
+			checkAnswerError(t, failing.err, strings.ReplaceAll(tt.says, `: 1}`, `: `+string(id)+`}`))
 			if other != nil {
 				f.answer(otherID, `"fine"`)
-				if got := other.result(t); got != `"fine"` {
+				if got := other.waitResult(t); got != `"fine"` {
 					t.Errorf("the other request got %s", got)
 				}
 			}
 			f.answer(listenID, `"heard"`)
-			if got := listening.result(t); got != `"heard"` {
+			if got := listening.waitResult(t); got != `"heard"` {
 				t.Errorf("the subscription got %s", got)
 			}
 		})
@@ -88,8 +90,8 @@ func TestConnUnreadableAnswers(t *testing.T) {
 func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 	t.Parallel()
 	noise := make(chan string, 20)
-	c, f := newConn(t, nothing{}, &mcp.ConnOptions{Noise: func(frame []byte, _ error) { noise <- string(frame) }}, 0)
-	a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+	c, f := newConn(t, ignoringHandler{}, &mcp.ConnOptions{Noise: func(frame []byte, _ error) { noise <- string(frame) }}, 0)
+	a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 	aID := f.next().ID
 	lines := []string{
 		`{"level":"info","id":` + string(aID) + `,"msg":"a log line"}`, `{"result":"ok","msg":"another"}`, `{"level":NaN}`, `result: {"id":1}`,
@@ -99,18 +101,18 @@ func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1.5,"result":NaN}`, `{"jsonrpc":"2.0","id":"x","result":NaN}`, `[{"jsonrpc":"2.0","result":{}}]`, `[1,2]`, `null`,
 	}
 	for _, line := range lines {
-		f.say("%s", line)
+		f.writeLine("%s", line)
 	}
-	b := ask(t.Context(), c, &mcp.Request{Method: "y"})
+	b := startCall(t.Context(), c, &mcp.Request{Method: "y"})
 	bID := f.next().ID
 	lines = append(lines, `{"jsonrpc":"2.0","result":NaN}`, `{"jsonrpc":"2.0","id":null,"error":7}`)
 	for _, line := range lines[len(lines)-2:] {
-		f.say("%s", line)
+		f.writeLine("%s", line)
 	}
-	f.say(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"which?"}}`)
+	f.writeLine(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"which?"}}`)
 	f.answer(aID, `"a"`)
 	f.answer(bID, `"b"`)
-	if a.result(t) != `"a"` || b.result(t) != `"b"` {
+	if a.waitResult(t) != `"a"` || b.waitResult(t) != `"b"` {
 		t.Error("a request was failed by what was not its answer")
 	}
 	for _, line := range lines {
@@ -124,11 +126,11 @@ func TestConnUnreadableAnswersOfNobody(t *testing.T) {
 func TestConnErrorWithoutID(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{`"id":null,`, ``} {
-		c, f := newConn(t, nothing{}, nil, 0)
-		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+		c, f := newConn(t, ignoringHandler{}, nil, 0)
+		a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 		f.next()
-		f.say(`{"jsonrpc":"2.0",%s"error":{"code":-32700,"message":"Parse error"}}`, id)
-		if got := a.result(t); got != `{"code":-32700,"message":"Parse error"}` {
+		f.writeLine(`{"jsonrpc":"2.0",%s"error":{"code":-32700,"message":"Parse error"}}`, id)
+		if got := a.waitResult(t); got != `{"code":-32700,"message":"Parse error"}` {
 			t.Errorf("answer %s", got)
 		}
 	}
@@ -138,20 +140,20 @@ func TestConnErrorWithoutID(t *testing.T) {
 func TestHTTPUnreadableAnswers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"application/json", "text/event-stream"} {
-		for _, tt := range broken {
+		for _, tt := range unreadableAnswers {
 			t.Run(kind+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
-				url := serveFunc(t, func(w http.ResponseWriter, r *http.Request, _ post) {
+				url := startServer(t, func(w http.ResponseWriter, r *http.Request, _ receivedRequest) {
 					text := strings.ReplaceAll(tt.text, "ID", "1")
 					if kind == "application/json" {
 						answerJSON(w, text)
 						return
 					}
-					stream(w, mayBeDropped("a"), "data: "+text+"\n\n", mayBeDropped("b"))
+					writeEvents(w, notificationEvent("a"), "data: "+text+"\n\n", notificationEvent("b"))
 					<-r.Context().Done() // it sends nothing more, and does not end
 				})
-				_, err := dial(t, url, newHeard(), nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
-				checkUnreadable(t, err, tt.says)
+				_, err := dialHTTP(t, url, newHandlerLog(), nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+				checkAnswerError(t, err, tt.says)
 			})
 		}
 	}
@@ -162,21 +164,28 @@ func TestHTTPUnreadableAnswers(t *testing.T) {
 func TestHTTPOddButReadable(t *testing.T) {
 	t.Parallel()
 	const mark = "\uFEFF"
-	for name, serve := range map[string]func(w http.ResponseWriter, p post){
-		"mark in JSON":     func(w http.ResponseWriter, p post) { answerJSON(w, mark+result(p, `{}`)) },
-		"mark in an event": func(w http.ResponseWriter, p post) { stream(w, "data: "+mark+result(p, `{}`)+"\n\n") },
-		"mark and blanks":  func(w http.ResponseWriter, p post) { answerJSON(w, "\n"+mark+" "+result(p, `{}`)+"\n") },
-		"result under 500": func(w http.ResponseWriter, p post) { w.WriteHeader(500); _, _ = io.WriteString(w, result(p, `{}`)) },
-		"mark under 500": func(w http.ResponseWriter, p post) {
-			w.WriteHeader(500)
-			_, _ = io.WriteString(w, mark+result(p, `{}`))
+	for name, serve := range map[string]func(w http.ResponseWriter, p receivedRequest){
+		"mark in JSON": func(w http.ResponseWriter, p receivedRequest) { answerJSON(w, mark+responseTo(p, `{}`)) },
+		"mark in an event": func(w http.ResponseWriter, p receivedRequest) {
+			writeEvents(w, "data: "+mark+responseTo(p, `{}`)+"\n\n")
 		},
-		"id written as 1.0": func(w http.ResponseWriter, _ post) { answerJSON(w, `{"jsonrpc":"2.0","id":1.0,"result":{}}`) },
+		"mark and blanks": func(w http.ResponseWriter, p receivedRequest) { answerJSON(w, "\n"+mark+" "+responseTo(p, `{}`)+"\n") },
+		"result under 500": func(w http.ResponseWriter, p receivedRequest) {
+			w.WriteHeader(500)
+			_, _ = io.WriteString(w, responseTo(p, `{}`))
+		},
+		"mark under 500": func(w http.ResponseWriter, p receivedRequest) {
+			w.WriteHeader(500)
+			_, _ = io.WriteString(w, mark+responseTo(p, `{}`))
+		},
+		"id written as 1.0": func(w http.ResponseWriter, _ receivedRequest) {
+			answerJSON(w, `{"jsonrpc":"2.0","id":1.0,"result":{}}`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := serveFunc(t, func(w http.ResponseWriter, _ *http.Request, p post) { serve(w, p) })
-			r, err := dial(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
+			url := startServer(t, func(w http.ResponseWriter, _ *http.Request, p receivedRequest) { serve(w, p) })
+			r, err := dialHTTP(t, url, nil, nil).Call(t.Context(), &mcp.Request{Method: "tools/call"})
 			if err != nil || string(r.Result) != `{}` {
 				t.Errorf("got %s, %v", r.Result, err)
 			}
@@ -188,35 +197,35 @@ func TestHTTPOddButReadable(t *testing.T) {
 func TestConnBrokenResponsesFindTheirRequest(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 11))
-	c, f := newConn(t, nothing{}, nil, 0)
-	bystander := ask(t.Context(), c, &mcp.Request{Method: "other"})
+	c, f := newConn(t, ignoringHandler{}, nil, 0)
+	bystander := startCall(t.Context(), c, &mcp.Request{Method: "other"})
 	bystanderID := f.next().ID
 	for n := range 400 {
-		a := ask(t.Context(), c, &mcp.Request{Method: "x"})
+		a := startCall(t.Context(), c, &mcp.Request{Method: "x"})
 		id := string(f.next().ID)
 		if rng.IntN(3) == 0 {
 			id = `"` + id + `"`
 		}
-		members := []string{`"jsonrpc":"2.0"`, `"id":` + id, `"result":` + spoil(rng, string(bystanderID))}
+		members := []string{`"jsonrpc":"2.0"`, `"id":` + id, `"result":` + brokenValue(rng, string(bystanderID))}
 		rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		text := "{" + strings.Join(members, []string{",", ", ", " , "}[rng.IntN(3)]) + "}"
 		if json.Valid([]byte(text)) {
 			t.Fatalf("not broken: %s", text)
 		}
-		f.say("%s", text)
+		f.writeLine("%s", text)
 		<-a.done
 		if _, ok := errors.AsType[*mcp.AnswerError](a.err); !ok {
 			t.Fatalf("round %d: %s gave %v", n, text, a.err)
 		}
 	}
 	f.answer(bystanderID, `"untouched"`)
-	if got := bystander.result(t); got != `"untouched"` {
+	if got := bystander.waitResult(t); got != `"untouched"` {
 		t.Errorf("the bystander got %s", got)
 	}
 }
 
-// spoil returns a value that is not JSON and contains misleading text such as another request's id.
-func spoil(rng *rand.Rand, other string) string {
+// brokenValue returns a value that is not JSON and contains misleading text such as another request's id.
+func brokenValue(rng *rand.Rand, other string) string {
 	bad := []string{"NaN", "-Infinity", "undefined", "None", "True", "01", "1.", ".5", "+1", "'x'", "[1,]", "{\"a\" 1}", "\"\\x41\"", "\"a\tb\""}[rng.IntN(14)]
 	trap := fmt.Sprintf(`{"id":%s,"jsonrpc":"2.0"}`, other)
 	return []string{

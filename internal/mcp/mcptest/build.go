@@ -27,15 +27,15 @@ func Build(tb testing.TB) string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if out, err := goBuild(binary(dir)); err != nil {
+		if out, err := goBuild(binaryPath(dir)); err != nil {
 			os.RemoveAll(dir)
 			tb.Fatalf("build fakemcp: %v\n%s", err, out)
 		}
 		built.dir = dir
 	}
 	built.users++
-	tb.Cleanup(release)
-	return binary(built.dir)
+	tb.Cleanup(releaseBuilt)
+	return binaryPath(built.dir)
 }
 
 func goBuild(path string) ([]byte, error) {
@@ -44,7 +44,8 @@ func goBuild(path string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-func release() {
+// releaseBuilt removes the binary if no other test uses it.
+func releaseBuilt() {
 	built.Lock()
 	defer built.Unlock()
 	if built.users--; built.users == 0 {
@@ -52,7 +53,7 @@ func release() {
 	}
 }
 
-func binary(dir string) string {
+func binaryPath(dir string) string {
 	name := "fakemcp"
 	if runtime.GOOS == "windows" {
 		name += ".exe"

@@ -10,12 +10,12 @@ import (
 // are joined; they contain no line end. Outlets are safe for concurrent use, and drop messages after their
 // end.
 type outlet interface {
-	// response answers the outlet's request. code is the JSON-RPC error code, or 0 for a result.
-	response(code int, parts ...[]byte)
-	// event sends a notification or a request.
-	event(parts ...[]byte)
-	// loose sends bytes as they are; they need not be a message.
-	loose(b []byte)
+	// sendResponse answers the outlet's request. code is the JSON-RPC error code, or 0 for a result.
+	sendResponse(code int, parts ...[]byte)
+	// sendEvent sends a notification or a request.
+	sendEvent(parts ...[]byte)
+	// sendRaw sends bytes as they are; they need not be a message.
+	sendRaw(b []byte)
 }
 
 // call is one request being handled by the server.
@@ -58,34 +58,35 @@ func (c *call) refuseRaw(code int, e string) {
 	c.reply(code, []byte(`{"jsonrpc":"2.0","id":`+c.id+`,"error":`+e+`}`))
 }
 
+// reply sends the response and remembers its id as the last one answered. code is as in outlet.sendResponse.
 func (c *call) reply(code int, parts ...[]byte) {
-	c.out.response(code, parts...)
-	c.peer.answered(c.id)
+	c.out.sendResponse(code, parts...)
+	c.peer.setLastAnswered(c.id)
 }
 
-// begin returns the start of a result object for the call's era, up to where the first own field follows.
-func (c *call) begin() string {
+// resultStart returns the start of a result object for the call's era, up to where the first own field follows.
+func (c *call) resultStart() string {
 	if c.modern {
 		return `{"resultType":"complete",`
 	}
 	return `{`
 }
 
-// textRaw answers with one text content; text is a quoted JSON string.
-func (c *call) textRaw(text string) {
-	c.answer(c.begin() + `"content":[{"type":"text","text":` + text + `}]}`)
+// answerQuotedText answers with one text content; text is a quoted JSON string.
+func (c *call) answerQuotedText(text string) {
+	c.answer(c.resultStart() + `"content":[{"type":"text","text":` + text + `}]}`)
 }
 
-// text answers with one text content.
-func (c *call) text(text string) { c.textRaw(quote(text)) }
+// answerText answers with one text content.
+func (c *call) answerText(text string) { c.answerQuotedText(quote(text)) }
 
-// fail answers with a tool error: a result with isError.
-func (c *call) fail(text string) {
-	c.answer(c.begin() + `"content":[{"type":"text","text":` + quote(text) + `}],"isError":true}`)
+// answerToolError answers with a tool error: a result with isError.
+func (c *call) answerToolError(text string) {
+	c.answer(c.resultStart() + `"content":[{"type":"text","text":` + quote(text) + `}],"isError":true}`)
 }
 
 // notify sends a notification that belongs to the request; params is JSON text.
-func (c *call) notify(method, params string) { c.out.event([]byte(notification(method, params))) }
+func (c *call) notify(method, params string) { c.out.sendEvent([]byte(notification(method, params))) }
 
 func notification(method, params string) string {
 	var b strings.Builder

@@ -11,8 +11,8 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-// dialog is a child process with pipes to its stdin, stdout and stderr.
-type dialog struct {
+// childServer is a child process with pipes to its stdin, stdout and stderr.
+type childServer struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -20,8 +20,8 @@ type dialog struct {
 	stderr *bufio.Reader
 }
 
-// dial starts the server with flags; t's cleanup ends it.
-func dial(t *testing.T, flags ...string) *dialog {
+// startChild starts the server with flags; t's cleanup ends it.
+func startChild(t *testing.T, flags ...string) *childServer {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
 	cmd := exec.CommandContext(t.Context(), path, args...)
@@ -48,23 +48,24 @@ func dial(t *testing.T, flags ...string) *dialog {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return &dialog{t, cmd, stdin, bufio.NewReader(stdout), bufio.NewReader(stderr)}
+	return &childServer{t, cmd, stdin, bufio.NewReader(stdout), bufio.NewReader(stderr)}
 }
 
-func (d *dialog) send(line string) {
+func (d *childServer) send(line string) {
 	d.t.Helper()
 	if _, err := io.WriteString(d.stdin, line+"\n"); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// line returns the next line of stdout.
-func (d *dialog) line() string {
+// nextLine returns the next line of stdout.
+func (d *childServer) nextLine() string {
 	d.t.Helper()
-	return d.read(d.stdout)
+	return d.readLine(d.stdout)
 }
 
-func (d *dialog) read(r *bufio.Reader) string {
+// readLine returns the next line of r, which is stdout or stderr.
+func (d *childServer) readLine(r *bufio.Reader) string {
 	d.t.Helper()
 	line, err := r.ReadString('\n')
 	if err != nil {
@@ -73,22 +74,24 @@ func (d *dialog) read(r *bufio.Reader) string {
 	return line[:len(line)-1]
 }
 
-func (d *dialog) want(line string) {
+// wantLine fails unless the next line of stdout is line.
+func (d *childServer) wantLine(line string) {
 	d.t.Helper()
-	if got := d.line(); got != line {
+	if got := d.nextLine(); got != line {
 		d.t.Errorf("stdout line\n%s\nwant\n%s", got, line)
 	}
 }
 
-func (d *dialog) wantStderr(line string) {
+// wantStderr fails unless the next line of stderr is line.
+func (d *childServer) wantStderr(line string) {
 	d.t.Helper()
-	if got := d.read(d.stderr); got != line {
+	if got := d.readLine(d.stderr); got != line {
 		d.t.Errorf("stderr line %q, want %q", got, line)
 	}
 }
 
-// exit returns the exit code once stdout has ended, -1 for a signal.
-func (d *dialog) exit() int {
+// waitExitCode reads stdout to its end and returns the exit code, -1 for a signal.
+func (d *childServer) waitExitCode() int {
 	d.t.Helper()
 	_, _ = io.Copy(io.Discard, d.stdout)
 	_ = d.cmd.Wait()

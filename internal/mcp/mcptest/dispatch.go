@@ -62,10 +62,10 @@ func (s *server) admit(c *call) handler {
 	if c.modern && !s.admitModern(c) {
 		return nil
 	}
-	h := s.lookup(c)
+	h := s.findHandler(c)
 	if h == nil {
 		if s.opts.silentUnknown {
-			c.out.response(0) // ends the HTTP response without a message
+			c.out.sendResponse(0) // ends the HTTP response without a message
 			return nil
 		}
 		c.refuse(codeMethodNotFound, "Method not found: "+c.method, "")
@@ -74,11 +74,11 @@ func (s *server) admit(c *call) handler {
 	if !c.modern && !s.admitLegacy(c) {
 		return nil
 	}
-	return s.late(c, h)
+	return s.delayed(c, h)
 }
 
-// late wraps h for a method that is answered late or never.
-func (s *server) late(c *call, h handler) handler {
+// delayed returns h itself, or a handler that answers late or never if the options say so for the method.
+func (s *server) delayed(c *call, h handler) handler {
 	switch {
 	case slices.Contains(s.opts.hang, c.method):
 		return func(_ *server, ctx context.Context, _ *call) { <-ctx.Done() }
@@ -92,7 +92,8 @@ func (s *server) late(c *call, h handler) handler {
 	return h
 }
 
-func (s *server) lookup(c *call) handler {
+// findHandler returns the handler of the method in the request's era; nil if the server does not have it.
+func (s *server) findHandler(c *call) handler {
 	if capability, ok := capabilityOf[c.method]; ok && !s.opts.has(capability) {
 		return nil
 	}
@@ -108,16 +109,16 @@ func (s *server) lookup(c *call) handler {
 	return legacyMethods[c.method]
 }
 
-// blocks reports whether the request may wait for something; then it must not keep stdio from being read.
-func (s *server) blocks(c *call) bool {
+// mayBlock reports whether the request may wait for something; then it must not keep stdio from being read.
+func (s *server) mayBlock(c *call) bool {
 	if slices.Contains(s.opts.hang, c.method) || slices.Contains(s.opts.slow, c.method) {
 		return true
 	}
 	return c.method == "subscriptions/listen" || c.method == "tools/call" && s.tools[c.name].blocks
 }
 
-// notified handles a notification of the client.
-func (s *server) notified(p *peer, m *message) {
+// handleNotification does what a notification of the client asks for, and ignores others.
+func (s *server) handleNotification(p *peer, m *message) {
 	if s.opts.askRoots && (m.method == "notifications/initialized" || m.method == "notifications/roots/list_changed") {
 		s.askRoots(p)
 	}

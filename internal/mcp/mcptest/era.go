@@ -16,8 +16,8 @@ const modernFrom = "2026-07-28"
 // legacyVersions are the versions with a handshake, newest first.
 var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// admitted returns the versions that the server accepts in one era, newest first.
-func (o *options) admitted(modern bool) []string {
+// acceptedVersions returns the versions that the server accepts in one era, newest first.
+func (o *options) acceptedVersions(modern bool) []string {
 	var vs []string
 	for _, v := range o.versions {
 		if (v >= modernFrom) == modern {
@@ -34,14 +34,14 @@ func (o *options) admitted(modern bool) []string {
 	}
 }
 
-// supported returns all versions that the server supports.
-func (o *options) supported() []string {
+// supportedVersions returns all versions that the server supports.
+func (o *options) supportedVersions() []string {
 	var vs []string
 	if o.modern() {
-		vs = append(vs, o.admitted(true)...)
+		vs = append(vs, o.acceptedVersions(true)...)
 	}
 	if o.legacy() {
-		vs = append(vs, o.admitted(false)...)
+		vs = append(vs, o.acceptedVersions(false)...)
 	}
 	return vs
 }
@@ -57,7 +57,7 @@ func (s *server) admitModern(c *call) bool {
 		c.refuse(codeHeaderMismatch, "Header mismatch: "+s.mismatch(c), "")
 	case c.meta.version == "" || !c.meta.capabilities.IsObject():
 		c.refuse(codeInvalidParams, "Missing "+metaVersion+" or "+metaCapabilities+" in _meta", "")
-	case !slices.Contains(s.opts.admitted(true), c.meta.version):
+	case !slices.Contains(s.opts.acceptedVersions(true), c.meta.version):
 		s.refuseVersion(c, c.meta.version)
 	case c.meta.logLevel != "" && !slices.Contains(levels, c.meta.logLevel):
 		c.refuse(codeInvalidParams, "Unknown log level "+c.meta.logLevel, "")
@@ -69,7 +69,7 @@ func (s *server) admitModern(c *call) bool {
 
 func (s *server) refuseVersion(c *call, requested string) {
 	c.refuse(codeVersion, "Unsupported protocol version",
-		`{"supported":`+texts(s.opts.supported())+`,"requested":`+quote(requested)+`}`)
+		`{"supported":`+stringsJSON(s.opts.supportedVersions())+`,"requested":`+quote(requested)+`}`)
 }
 
 // admitLegacy refuses requests before the handshake.
@@ -77,7 +77,7 @@ func (s *server) admitLegacy(c *call) bool {
 	if c.method == "initialize" || c.method == "ping" {
 		return true
 	}
-	if version, _ := c.peer.state(); version == "" {
+	if version, _ := c.peer.agreed(); version == "" {
 		c.refuse(codeInvalidRequest, "Server not initialized: "+c.method+" came before initialize", "")
 		return false
 	}
@@ -85,20 +85,20 @@ func (s *server) admitLegacy(c *call) bool {
 }
 
 func (s *server) initialize(_ context.Context, c *call) {
-	versions := s.opts.admitted(false)
+	versions := s.opts.acceptedVersions(false)
 	version := c.params.Get("protocolVersion").Str
 	if !slices.Contains(versions, version) {
 		version = versions[0]
 	}
-	c.peer.initialized(version, c.params.Get("capabilities"))
-	c.answer(`{"protocolVersion":` + quote(version) + `,"capabilities":` + s.capabilities() +
-		`,"serverInfo":` + s.info() + s.instructions() + `}`)
+	c.peer.setAgreed(version, c.params.Get("capabilities"))
+	c.answer(`{"protocolVersion":` + quote(version) + `,"capabilities":` + s.capabilitiesJSON() +
+		`,"serverInfo":` + s.infoJSON() + s.instructionsMember() + `}`)
 }
 
 func (s *server) discover(_ context.Context, c *call) {
-	c.answer(`{"resultType":"complete","supportedVersions":` + texts(s.opts.supported()) +
-		`,"capabilities":` + s.capabilities() + s.instructions() + s.caching(c) +
-		`,"_meta":{"` + metaServerInfo + `":` + s.info() + `}}`)
+	c.answer(`{"resultType":"complete","supportedVersions":` + stringsJSON(s.opts.supportedVersions()) +
+		`,"capabilities":` + s.capabilitiesJSON() + s.instructionsMember() + s.cachingMembers(c) +
+		`,"_meta":{"` + metaServerInfo + `":` + s.infoJSON() + `}}`)
 }
 
 func (s *server) ping(_ context.Context, c *call) { c.answer(`{}`) }
@@ -111,8 +111,8 @@ func (s *server) setLevel(_ context.Context, c *call) {
 	c.answer(`{}`)
 }
 
-// capabilities returns the capabilities object, the same in both eras.
-func (s *server) capabilities() string {
+// capabilitiesJSON returns the capabilities object, the same in both eras.
+func (s *server) capabilitiesJSON() string {
 	all := []struct{ name, value string }{
 		{"tools", `{"listChanged":true}`},
 		{"resources", `{"subscribe":true,"listChanged":true}`},
@@ -129,27 +129,29 @@ func (s *server) capabilities() string {
 	return `{` + strings.Join(fields, ",") + `}`
 }
 
-func (s *server) info() string {
+func (s *server) infoJSON() string {
 	return `{"name":` + quote(s.opts.name) + `,"version":` + quote(s.opts.version) + `}`
 }
 
-func (s *server) instructions() string {
+// instructionsMember returns the instructions as a further member of an object, "" without any.
+func (s *server) instructionsMember() string {
 	if s.opts.instructions == "" {
 		return ""
 	}
 	return `,"instructions":` + quote(s.opts.instructions)
 }
 
-// caching returns the caching hints that modern lists and reads must have.
-func (s *server) caching(c *call) string {
+// cachingMembers returns the caching hints that modern lists and reads must have, as further members; "" in the
+// legacy era.
+func (s *server) cachingMembers(c *call) string {
 	if !c.modern {
 		return ""
 	}
 	return `,"ttlMs":` + strconv.Itoa(s.opts.ttl) + `,"cacheScope":"private"`
 }
 
-// texts returns a JSON array of strings.
-func texts(list []string) string {
+// stringsJSON returns a JSON array of strings.
+func stringsJSON(list []string) string {
 	b, err := json.Marshal(list)
 	if err != nil {
 		panic(err) // strings always marshal

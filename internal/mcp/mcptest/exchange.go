@@ -31,14 +31,14 @@ type exchange struct {
 	replied   bool
 }
 
-func (e *exchange) response(code int, parts ...[]byte) {
+func (e *exchange) sendResponse(code int, parts ...[]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ended {
 		return
 	}
 	e.ended, e.replied = true, true
-	status := e.status(code)
+	status := e.statusOf(code)
 	switch {
 	case e.opened, e.stream && status == http.StatusOK && len(parts) > 0:
 		e.openLocked()
@@ -46,12 +46,12 @@ func (e *exchange) response(code int, parts ...[]byte) {
 	case len(parts) == 0:
 		e.w.WriteHeader(http.StatusBadRequest)
 	default:
-		e.plain(status, parts)
+		e.writeJSON(status, parts)
 	}
 }
 
-// status returns the HTTP status for a JSON-RPC error code (2026-07-28, Streamable HTTP).
-func (e *exchange) status(code int) int {
+// statusOf returns the HTTP status for a JSON-RPC error code (2026-07-28, Streamable HTTP).
+func (e *exchange) statusOf(code int) int {
 	switch {
 	case !e.modern || code == 0:
 		return http.StatusOK
@@ -64,7 +64,8 @@ func (e *exchange) status(code int) int {
 	}
 }
 
-func (e *exchange) plain(status int, parts [][]byte) {
+// writeJSON answers with a JSON body and no stream.
+func (e *exchange) writeJSON(status int, parts [][]byte) {
 	n := 0
 	for _, part := range parts {
 		n += len(part)
@@ -82,7 +83,7 @@ func (e *exchange) plain(status int, parts [][]byte) {
 	}
 }
 
-func (e *exchange) event(parts ...[]byte) {
+func (e *exchange) sendEvent(parts ...[]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.ended {
@@ -91,7 +92,7 @@ func (e *exchange) event(parts ...[]byte) {
 	}
 }
 
-func (e *exchange) loose(b []byte) {
+func (e *exchange) sendRaw(b []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.ended {
@@ -142,13 +143,14 @@ func (e *exchange) flush() {
 	}
 }
 
-func (e *exchange) admitted() {
+// endAdmission says that the request's form is right: errors from now on are those of its handler.
+func (e *exchange) endAdmission() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.admitting = false
 }
 
-func (e *exchange) answered() bool {
+func (e *exchange) hasReplied() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.replied

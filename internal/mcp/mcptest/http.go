@@ -66,13 +66,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "foreign origin", http.StatusForbidden)
 	case r.Method == http.MethodPost && s.opts.lag > 0 && !pause(r.Context(), s.opts.lag):
 	case r.Method == http.MethodPost:
-		s.post(w, r)
+		s.servePost(w, r)
 	case !s.opts.legacy():
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
 	case r.Method == http.MethodGet:
-		s.get(w, r)
+		s.serveGet(w, r)
 	case r.Method == http.MethodDelete:
-		s.delete(w, r)
+		s.serveDelete(w, r)
 	default:
 		http.Error(w, "only GET, POST and DELETE", http.StatusMethodNotAllowed)
 	}
@@ -91,8 +91,8 @@ func localOrigin(origin string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// post handles one POST.
-func (s *server) post(w http.ResponseWriter, r *http.Request) {
+// servePost handles one POST: a response, a notification or a request.
+func (s *server) servePost(w http.ResponseWriter, r *http.Request) {
 	if accept := strings.Join(r.Header["Accept"], ","); !strings.Contains(accept, "application/json") || !strings.Contains(accept, "text/event-stream") {
 		http.Error(w, "Accept must list application/json and text/event-stream", http.StatusNotAcceptable)
 		return
@@ -106,7 +106,7 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.received(body)
+	s.recordInput(body)
 	m, ok := parseMessage(body)
 	if !ok {
 		refusePost(w, http.StatusBadRequest, codeParse, "Parse error")
@@ -116,7 +116,7 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 	s.decideEra(c)
 	if c.modern {
 		c.peer = newPeer(nil)
-	} else if c.peer = s.session(w, c); c.peer == nil {
+	} else if c.peer = s.findOrStartSession(w, c); c.peer == nil {
 		return
 	}
 	switch {
@@ -124,10 +124,10 @@ func (s *server) post(w http.ResponseWriter, r *http.Request) {
 		c.peer.deliver(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.id == "":
-		s.notified(c.peer, m)
+		s.handleNotification(c.peer, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		s.exchange(w, r, c)
+		s.serveExchange(w, r, c)
 	}
 }
 
@@ -140,13 +140,13 @@ func readBody(r *http.Request) ([]byte, error) {
 	return b, err
 }
 
-// session finds or starts the legacy session of a message. It returns nil if it refused the message.
-func (s *server) session(w http.ResponseWriter, c *call) *peer {
+// findOrStartSession finds or starts the legacy session of a message. It returns nil if it refused the message.
+func (s *server) findOrStartSession(w http.ResponseWriter, c *call) *peer {
 	id := c.header.Get(sessionHeader)
 	if c.method == "initialize" {
 		p := newPeer(nil)
 		p.session = rand.Text()
-		s.join(p)
+		s.addPeer(p)
 		w.Header().Set(sessionHeader, p.session)
 		return p
 	}
@@ -159,7 +159,7 @@ func (s *server) session(w http.ResponseWriter, c *call) *peer {
 		refusePost(w, http.StatusNotFound, codeInvalidRequest, "Session not found")
 		return nil
 	}
-	agreed, _ := p.state()
+	agreed, _ := p.agreed()
 	if v := c.header.Get(versionHeader); v != "" && v != agreed {
 		refusePost(w, http.StatusBadRequest, codeInvalidRequest, "The session speaks "+agreed+", not "+v)
 		return nil
@@ -173,8 +173,8 @@ func (s *server) findSession(id string) *peer {
 	return s.sessions[id]
 }
 
-// exchange answers one request.
-func (s *server) exchange(w http.ResponseWriter, r *http.Request, c *call) {
+// serveExchange answers one request.
+func (s *server) serveExchange(w http.ResponseWriter, r *http.Request, c *call) {
 	e := &exchange{w: w, modern: c.modern, stream: s.opts.sse, admitting: true}
 	c.out = e
 	defer e.finish()
@@ -182,22 +182,22 @@ func (s *server) exchange(w http.ResponseWriter, r *http.Request, c *call) {
 	if h == nil {
 		return
 	}
-	e.admitted()
+	e.endAdmission()
 	ctx := r.Context()
-	if s.blocks(c) {
+	if s.mayBlock(c) {
 		var done func()
 		ctx, done = c.peer.track(ctx, c.id)
 		defer done()
 	}
 	h(s, ctx, c)
 	// In the modern era a client cancels a request by closing the connection.
-	if c.modern && r.Context().Err() != nil && !e.answered() {
+	if c.modern && r.Context().Err() != nil && !e.hasReplied() {
 		s.logf("cancelled %s", c.id)
 	}
 }
 
-// get opens the stream of a legacy session for messages outside of requests.
-func (s *server) get(w http.ResponseWriter, r *http.Request) {
+// serveGet opens the stream of a legacy session for messages outside of requests, until the client closes it.
+func (s *server) serveGet(w http.ResponseWriter, r *http.Request) {
 	p := s.findSession(r.Header.Get(sessionHeader))
 	if p == nil {
 		http.Error(w, "no such session", http.StatusNotFound)
@@ -211,13 +211,13 @@ func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// delete ends a legacy session.
-func (s *server) delete(w http.ResponseWriter, r *http.Request) {
+// serveDelete ends a legacy session.
+func (s *server) serveDelete(w http.ResponseWriter, r *http.Request) {
 	p := s.findSession(r.Header.Get(sessionHeader))
 	if p == nil {
 		http.Error(w, "no such session", http.StatusNotFound)
 		return
 	}
-	s.part(p)
+	s.removePeer(p)
 	w.WriteHeader(http.StatusNoContent)
 }

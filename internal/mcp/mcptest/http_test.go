@@ -14,9 +14,9 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-// post sends one message to a handler. header holds alternating names and values, which may replace the
+// postMessage sends one message to a handler. header holds alternating names and values, which may replace the
 // default ones.
-func post(t testing.TB, h http.Handler, body string, header ...string) *httptest.ResponseRecorder {
+func postMessage(t testing.TB, h http.Handler, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -29,7 +29,8 @@ func post(t testing.TB, h http.Handler, body string, header ...string) *httptest
 	return w
 }
 
-func handler(t testing.TB, flags ...string) http.Handler {
+// newHandler returns the server as a handler.
+func newHandler(t testing.TB, flags ...string) http.Handler {
 	t.Helper()
 	h, err := mcptest.Handler(flags...)
 	if err != nil {
@@ -38,10 +39,10 @@ func handler(t testing.TB, flags ...string) http.Handler {
 	return h
 }
 
-// open starts a legacy session.
-func open(t testing.TB, h http.Handler) (session string) {
+// openSession starts a legacy session.
+func openSession(t testing.TB, h http.Handler) (session string) {
 	t.Helper()
-	session = post(t, h, initialize).Header().Get("Mcp-Session-Id")
+	session = postMessage(t, h, initializeRequest).Header().Get("Mcp-Session-Id")
 	if session == "" {
 		t.Fatal("no session id")
 	}
@@ -60,26 +61,26 @@ func TestHTTPRefusals(t *testing.T) {
 		status            int
 		code              string
 	}{
-		{"no_session", "", list("tools/list", ""), nil, 400, "-32600"},
-		{"unknown_session", "", list("tools/list", ""), []string{"Mcp-Session-Id", "none"}, 404, "-32600"},
-		{"origin", "", initialize, []string{"Origin", "https://example.com"}, 403, ""},
-		{"local_origin", "", initialize, []string{"Origin", "http://localhost:5173"}, 200, ""},
-		{"accept", "", initialize, []string{"Accept", "application/json"}, 406, ""},
-		{"content_type", "", initialize, []string{"Content-Type", "text/plain"}, 415, ""},
-		{"broken", "", `{"jsonrpc"`, nil, 400, "-32700"},
-		{"legacy_server_probed", "", unknown, version, 400, "-32600"},
-		{"modern_refuses_initialize", "--era modern", initialize, nil, 400, "-32022"},
-		{"modern_no_headers", "--era modern", unknown, nil, 400, "-32020"},
-		{"modern_other_method", "--era modern", unknown, with("Mcp-Method", "tools/list"), 400, "-32020"},
-		{"modern_unknown_method", "--era modern", unknown, with("Mcp-Method", "no/such"), 404, "-32601"},
-		{"modern_no_name", "--era modern", modernCall, with("Mcp-Method", "tools/call"), 400, "-32020"},
-		{"modern_no_param", "--era modern", modernCall, with("Mcp-Method", "tools/call", "Mcp-Name", "header"), 400, "-32020"},
-		{"modern_other_param", "--era modern", modernCall, with("Mcp-Method", "tools/call", "Mcp-Name", "header", "Mcp-Param-Region", "y"), 400, "-32020"},
-		{"modern_encoded", "--era modern", modernCall, with("Mcp-Method", "tools/call", "Mcp-Name", "=?base64?aGVhZGVy?=", "Mcp-Param-Region", "x"), 200, ""},
+		{name: "no_session", body: listRequest("tools/list", ""), status: 400, code: "-32600"},
+		{name: "unknown_session", body: listRequest("tools/list", ""), header: []string{"Mcp-Session-Id", "none"}, status: 404, code: "-32600"},
+		{name: "origin", body: initializeRequest, header: []string{"Origin", "https://example.com"}, status: 403},
+		{name: "local_origin", body: initializeRequest, header: []string{"Origin", "http://localhost:5173"}, status: 200},
+		{name: "accept", body: initializeRequest, header: []string{"Accept", "application/json"}, status: 406},
+		{name: "content_type", body: initializeRequest, header: []string{"Content-Type", "text/plain"}, status: 415},
+		{name: "broken", body: `{"jsonrpc"`, status: 400, code: "-32700"},
+		{name: "legacy_server_probed", body: unknown, header: version, status: 400, code: "-32600"},
+		{name: "modern_refuses_initialize", flags: "--era modern", body: initializeRequest, status: 400, code: "-32022"},
+		{name: "modern_no_headers", flags: "--era modern", body: unknown, status: 400, code: "-32020"},
+		{name: "modern_other_method", flags: "--era modern", body: unknown, header: with("Mcp-Method", "tools/list"), status: 400, code: "-32020"},
+		{name: "modern_unknown_method", flags: "--era modern", body: unknown, header: with("Mcp-Method", "no/such"), status: 404, code: "-32601"},
+		{name: "modern_no_name", flags: "--era modern", body: modernCall, header: with("Mcp-Method", "tools/call"), status: 400, code: "-32020"},
+		{name: "modern_no_param", flags: "--era modern", body: modernCall, header: with("Mcp-Method", "tools/call", "Mcp-Name", "header"), status: 400, code: "-32020"},
+		{name: "modern_other_param", flags: "--era modern", body: modernCall, header: with("Mcp-Method", "tools/call", "Mcp-Name", "header", "Mcp-Param-Region", "y"), status: 400, code: "-32020"},
+		{name: "modern_encoded", flags: "--era modern", body: modernCall, header: with("Mcp-Method", "tools/call", "Mcp-Name", "=?base64?aGVhZGVy?=", "Mcp-Param-Region", "x"), status: 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := post(t, handler(t, strings.Fields(c.flags)...), c.body, c.header...)
+			w := postMessage(t, newHandler(t, strings.Fields(c.flags)...), c.body, c.header...)
 			if w.Code != c.status {
 				t.Errorf("status %d, want %d: %s", w.Code, c.status, w.Body)
 			}
@@ -94,7 +95,7 @@ func TestHTTPMethods(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
 		w := httptest.NewRecorder()
-		handler(t, "--era", "modern").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/mcp", nil))
+		newHandler(t, "--era", "modern").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/mcp", nil))
 		if w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("%s: status %d", method, w.Code)
 		}
@@ -103,9 +104,9 @@ func TestHTTPMethods(t *testing.T) {
 
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
-	h := handler(t)
-	session := open(t, h)
-	call := func() int { return post(t, h, toolCall("1", "forget", `{}`), "Mcp-Session-Id", session).Code }
+	h := newHandler(t)
+	session := openSession(t, h)
+	call := func() int { return postMessage(t, h, toolCall("1", "forget", `{}`), "Mcp-Session-Id", session).Code }
 	if first, second := call(), call(); first != 200 || second != 404 {
 		t.Errorf("statuses %d and %d, want 200 and 404", first, second)
 	}
@@ -118,8 +119,8 @@ func TestBytesOverHTTP(t *testing.T) {
 		{"--seed=1", "application/json", want},
 		{"--sse", "text/event-stream", "event: message\ndata: " + want + "\n\n"},
 	} {
-		h := handler(t, c.flag)
-		w := post(t, h, toolCall("7", "odd", `{"seed":3,"size":5000}`), "Mcp-Session-Id", open(t, h))
+		h := newHandler(t, c.flag)
+		w := postMessage(t, h, toolCall("7", "odd", `{"seed":3,"size":5000}`), "Mcp-Session-Id", openSession(t, h))
 		if got := w.Header().Get("Content-Type"); got != c.contentType {
 			t.Errorf("content type %q, want %q", got, c.contentType)
 		}
@@ -140,8 +141,8 @@ func TestLineBreaks(t *testing.T) {
 		"--sse=false": "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\n  \"content\": []\n}}",
 		"--sse":       "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\ndata:   \"content\": []\ndata: }}\n\n",
 	} {
-		h := handler(t, flag, "--result-file", name)
-		if got := post(t, h, toolCall("1", "raw", `{}`), "Mcp-Session-Id", open(t, h)).Body.String(); got != want {
+		h := newHandler(t, flag, "--result-file", name)
+		if got := postMessage(t, h, toolCall("1", "raw", `{}`), "Mcp-Session-Id", openSession(t, h)).Body.String(); got != want {
 			t.Errorf("%s: body %q, want %q", flag, got, want)
 		}
 	}
@@ -149,8 +150,8 @@ func TestLineBreaks(t *testing.T) {
 
 func TestNotificationsMakeAStream(t *testing.T) {
 	t.Parallel()
-	h := handler(t)
-	w := post(t, h, toolCall("1", "log", `{}`), "Mcp-Session-Id", open(t, h))
+	h := newHandler(t)
+	w := postMessage(t, h, toolCall("1", "log", `{}`), "Mcp-Session-Id", openSession(t, h))
 	if got := w.Header().Get("Content-Type"); got != "text/event-stream" || strings.Count(w.Body.String(), "data: ") != 2 {
 		t.Errorf("content type %q, body %s", got, w.Body)
 	}
@@ -159,8 +160,8 @@ func TestNotificationsMakeAStream(t *testing.T) {
 // Closing the response of a modern call cancels it.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
-	d := dial(t, "--era", "modern", "--http", "127.0.0.1:0")
-	url := strings.TrimPrefix(d.read(d.stderr), "listening ")
+	d := startChild(t, "--era", "modern", "--http", "127.0.0.1:0")
+	url := strings.TrimPrefix(d.readLine(d.stderr), "listening ")
 	body := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"slow","arguments":{"ms":600000,"steps":60000},"_meta":{"progressToken":1,` +
 		strings.TrimPrefix(modernMeta, `"_meta":{`) + `}}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
@@ -186,11 +187,11 @@ func TestHangUp(t *testing.T) {
 }
 
 func BenchmarkEchoHTTP(b *testing.B) {
-	h := handler(b)
-	session := open(b, h)
+	h := newHandler(b)
+	session := openSession(b, h)
 	b.ReportAllocs()
 	for b.Loop() {
-		post(b, h, toolCall("1", "echo", `{"text":"x"}`), "Mcp-Session-Id", session)
+		postMessage(b, h, toolCall("1", "echo", `{"text":"x"}`), "Mcp-Session-Id", session)
 	}
 }
 
@@ -202,8 +203,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"x"}]}}`)
 	})
-	h := handler(b)
-	session := open(b, h)
+	h := newHandler(b)
+	session := openSession(b, h)
 	for name, h := range map[string]http.Handler{"least": least, "echo": h} {
 		b.Run(name, func(b *testing.B) {
 			server := httptest.NewServer(h)

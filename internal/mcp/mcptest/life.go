@@ -14,8 +14,8 @@ import (
 // ever.
 const lifetime = 10 * time.Minute
 
-// attend sets up signal handling and the pid file. release undoes that.
-func (s *server) attend() (release func(), err error) {
+// watchProcess sets up the handling of SIGTERM and the pid file. release undoes both.
+func (s *server) watchProcess() (release func(), err error) {
 	pidFile := ""
 	if s.opts.pidDir != "" {
 		pidFile = filepath.Join(s.opts.pidDir, strconv.Itoa(os.Getpid()))
@@ -31,7 +31,7 @@ func (s *server) attend() (release func(), err error) {
 			select {
 			case <-term:
 				if !s.opts.ignoreTerm {
-					s.leave(exitSigterm)
+					s.requestExit(exitSigterm)
 				}
 			case <-done:
 				return
@@ -47,10 +47,10 @@ func (s *server) attend() (release func(), err error) {
 	}, nil
 }
 
-// outstay implements --ignore-eof: after the end of stdin the server stays until ctx or lifetime ends.
-func (s *server) outstay(ctx context.Context) {
+// stayAfterEOF implements --ignore-eof: after the end of stdin the server stays until ctx or lifetime ends.
+func (s *server) stayAfterEOF(ctx context.Context) {
 	if pause(ctx, lifetime) {
-		s.leave(exitLifetime)
+		s.requestExit(exitLifetime)
 	}
 }
 
@@ -79,9 +79,23 @@ func (s *server) startGrandchild() error {
 	return nil
 }
 
-// grandchild is the main function of the process that startGrandchild starts.
-func grandchild() int {
+// runGrandchild is the main function of the process that startGrandchild starts.
+func runGrandchild() int {
 	signal.Ignore(syscall.SIGTERM, os.Interrupt)
 	pause(context.Background(), lifetime)
 	return exitLifetime
+}
+
+// awaitOthers waits until as many servers as --start-with says have their file in the directory of --pidfile. If one gateway
+// started them one after the other, it would wait until ctx ends.
+func (s *server) awaitOthers(ctx context.Context) error {
+	for {
+		files, err := os.ReadDir(s.opts.pidDir)
+		if err != nil {
+			return err
+		}
+		if len(files) >= s.opts.startWith || !pause(ctx, 10*time.Millisecond) {
+			return nil
+		}
+	}
 }

@@ -24,18 +24,18 @@ func TestExit(t *testing.T) {
 		stderr string
 		code   int
 	}{
-		{"usage", []string{"--no-such-flag"}, "flag provided but not defined", 2},
-		{"era", []string{"--era", "stone"}, "unknown era", 2},
-		{"argument", []string{"x"}, "unexpected argument", 2},
-		{"code", []string{"--exit-code", "7"}, "", 7},
-		{"code_zero", []string{"--exit-code", "0"}, "", 0},
-		{"message", []string{"--print-stderr", "no docker"}, "no docker\n", 1},
-		{"message_and_code", []string{"--print-stderr", "no docker", "--exit-code", "9"}, "no docker\n", 9},
-		{"file", []string{"--result-file", "no/such/file"}, "no such file", 1},
+		{name: "usage", flags: []string{"--no-such-flag"}, stderr: "flag provided but not defined", code: 2},
+		{name: "era", flags: []string{"--era", "stone"}, stderr: "unknown era", code: 2},
+		{name: "argument", flags: []string{"x"}, stderr: "unexpected argument", code: 2},
+		{name: "code", flags: []string{"--exit-code", "7"}, code: 7},
+		{name: "code_zero", flags: []string{"--exit-code", "0"}},
+		{name: "message", flags: []string{"--print-stderr", "no docker"}, stderr: "no docker\n", code: 1},
+		{name: "message_and_code", flags: []string{"--print-stderr", "no docker", "--exit-code", "9"}, stderr: "no docker\n", code: 9},
+		{name: "file", flags: []string{"--result-file", "no/such/file"}, stderr: "no such file", code: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			stdout, stderr, code := talk(t, c.flags, initialize)
+			stdout, stderr, code := runServer(t, c.flags, initializeRequest)
 			if code != c.code || stdout != "" || !strings.Contains(stderr, c.stderr) {
 				t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 			}
@@ -49,16 +49,16 @@ func TestCrash(t *testing.T) {
 		name, args string
 		code       int
 	}{
-		{"code", `{"code":5}`, 5},
-		{"signal", `{"kill":true}`, -1},
+		{name: "code", args: `{"code":5}`, code: 5},
+		{name: "signal", args: `{"kill":true}`, code: -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := dial(t)
-			d.send(initialize)
-			d.line()
+			d := startChild(t)
+			d.send(initializeRequest)
+			d.nextLine()
 			d.send(toolCall("1", "crash", c.args))
-			if code := d.exit(); code != c.code {
+			if code := d.waitExitCode(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 		})
@@ -67,18 +67,18 @@ func TestCrash(t *testing.T) {
 
 func TestCrashAfter(t *testing.T) {
 	t.Parallel()
-	d := dial(t, "--crash-after", "2")
-	d.send(initialize)
-	d.line()
+	d := startChild(t, "--crash-after", "2")
+	d.send(initializeRequest)
+	d.nextLine()
 	for _, id := range []string{"1", "2"} {
 		d.send(toolCall(id, "echo", `{"text":"x"}`))
-		d.line()
+		d.nextLine()
 	}
 	d.send(toolCall("3", "echo", `{"text":"x"}`))
 	if rest, err := io.ReadAll(d.stdout); err != nil || len(rest) > 0 {
 		t.Errorf("call 3 got %q, %v", rest, err)
 	}
-	if code := d.exit(); code != 1 {
+	if code := d.waitExitCode(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -86,14 +86,14 @@ func TestCrashAfter(t *testing.T) {
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	d := dial(t, "--pidfile", dir)
-	d.send(initialize)
-	d.line()
+	d := startChild(t, "--pidfile", dir)
+	d.send(initializeRequest)
+	d.nextLine()
 	if _, err := os.Stat(filepath.Join(dir, strconv.Itoa(d.cmd.Process.Pid))); err != nil {
 		t.Error(err)
 	}
 	d.stdin.Close()
-	if code := d.exit(); code != 0 {
+	if code := d.waitExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
@@ -103,13 +103,13 @@ func TestEndOfInput(t *testing.T) {
 
 func TestTerm(t *testing.T) {
 	t.Parallel()
-	d := dial(t)
-	d.send(initialize)
-	d.line()
+	d := startChild(t)
+	d.send(initializeRequest)
+	d.nextLine()
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := d.exit(); code != 143 {
+	if code := d.waitExitCode(); code != 143 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -117,14 +117,14 @@ func TestTerm(t *testing.T) {
 // With the two --ignore flags the process survives SIGTERM and the end of stdin.
 func TestIgnores(t *testing.T) {
 	t.Parallel()
-	d := dial(t, "--ignore-eof", "--ignore-term")
-	d.send(initialize)
-	d.line()
+	d := startChild(t, "--ignore-eof", "--ignore-term")
+	d.send(initializeRequest)
+	d.nextLine()
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	d.send(toolCall("1", "echo", `{"text":"x"}`))
-	d.line()
+	d.nextLine()
 	d.stdin.Close()
 	gone := make(chan struct{})
 	go func() {
@@ -142,15 +142,15 @@ func TestIgnores(t *testing.T) {
 
 func TestFork(t *testing.T) {
 	t.Parallel()
-	d := dial(t, "--fork")
-	text, ok := strings.CutPrefix(d.read(d.stderr), "grandchild ")
+	d := startChild(t, "--fork")
+	text, ok := strings.CutPrefix(d.readLine(d.stderr), "grandchild ")
 	pid, err := strconv.Atoi(text)
 	if !ok || err != nil {
 		t.Fatalf("no pid of the grandchild: %q", text)
 	}
 	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
-	d.send(initialize)
-	d.line()
+	d.send(initializeRequest)
+	d.nextLine()
 	d.stdin.Close()
 	state, err := d.cmd.Process.Wait()
 	if err != nil || state.ExitCode() != 0 {
@@ -164,7 +164,7 @@ func TestFork(t *testing.T) {
 func TestBannerAndDelay(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	stdout, _, _ := talk(t, []string{"--banner", "Welcome!", "--delay-start", "50ms"}, initialize)
+	stdout, _, _ := runServer(t, []string{"--banner", "Welcome!", "--delay-start", "50ms"}, initializeRequest)
 	if !strings.HasPrefix(stdout, "Welcome!\n{") {
 		t.Errorf("stdout %q", stdout)
 	}
@@ -176,8 +176,8 @@ func TestBannerAndDelay(t *testing.T) {
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "record")
-	lines := []string{initialize, "", "no JSON\r", `{ "jsonrpc" : "2.0", "n": 1.0 }`}
-	talk(t, []string{"--record", name}, lines...)
+	lines := []string{initializeRequest, "", "no JSON\r", `{ "jsonrpc" : "2.0", "n": 1.0 }`}
+	runServer(t, []string{"--record", name}, lines...)
 	got, err := os.ReadFile(name)
 	if err != nil || string(got) != strings.Join(lines, "\n")+"\n" {
 		t.Errorf("recorded %q, %v", got, err)
@@ -189,9 +189,9 @@ func TestStderrFlood(t *testing.T) {
 	var out, errs bytes.Buffer
 	in, w := io.Pipe()
 	done := make(chan int)
-	lines := &lineWriter{to: &out, got: make(chan struct{}, 9)}
+	lines := &reportingWriter{to: &out, got: make(chan struct{}, 9)}
 	go func() { done <- mcptest.Main(nil, in, lines, &errs) }()
-	_, _ = io.WriteString(w, initialize+"\n"+toolCall("1", "stderr", `{"bytes":123456}`)+"\n")
+	_, _ = io.WriteString(w, initializeRequest+"\n"+toolCall("1", "stderr", `{"bytes":123456}`)+"\n")
 	<-lines.got
 	<-lines.got
 	w.Close()
@@ -201,13 +201,13 @@ func TestStderrFlood(t *testing.T) {
 	}
 }
 
-// lineWriter reports every write.
-type lineWriter struct {
+// reportingWriter reports every write.
+type reportingWriter struct {
 	to  io.Writer
 	got chan struct{}
 }
 
-func (w *lineWriter) Write(b []byte) (int, error) {
+func (w *reportingWriter) Write(b []byte) (int, error) {
 	defer func() { w.got <- struct{}{} }()
 	return w.to.Write(b)
 }

@@ -15,23 +15,23 @@ import (
 func (s *server) buildList() {
 	o := s.opts
 	s.listed, s.odd = map[string]bool{}, map[string]bool{}
-	for _, name := range s.offered() {
+	for _, name := range s.offeredNames() {
 		if tool, ok := s.tools[name]; ok {
 			s.static = append(s.static, tool.definition(name))
 		}
 	}
 	for i := range max(o.tools, 0) {
-		s.add(generatedDefinition(i + 1))
+		s.addDefinition(generatedDefinition(i + 1))
 	}
 	if o.odd {
 		for _, d := range OddDefinitions(o.seed) {
 			s.odd[gjson.GetBytes(d, "name").Str] = true
-			s.add(string(d))
+			s.addDefinition(string(d))
 		}
 	}
 	if o.badTools {
 		for _, d := range badDefinitions() {
-			s.add(d)
+			s.addDefinition(d)
 		}
 	}
 	for _, d := range gjson.GetBytes(s.list, "tools").Array() {
@@ -39,13 +39,14 @@ func (s *server) buildList() {
 	}
 }
 
-func (s *server) add(definition string) {
+// addDefinition adds an entry to tools/list; a call of it answers as echo does.
+func (s *server) addDefinition(definition string) {
 	s.static = append(s.static, definition)
 	s.listed[gjson.Get(definition, "name").Str] = true
 }
 
-// offered returns the names of the built-in tools that are listed.
-func (s *server) offered() []string {
+// offeredNames returns the names of the built-in tools that are listed.
+func (s *server) offeredNames() []string {
 	o := s.opts
 	switch {
 	case o.offer != nil:
@@ -66,28 +67,28 @@ func (s *server) listTools(_ context.Context, c *call) {
 	if s.hasExtra("tools") {
 		entries = append(slices.Clip(entries), extraDefinition)
 	}
-	s.page(c, "tools", entries)
+	s.answerPage(c, "tools", entries)
 }
 
-// page answers with the page of entries that the request's cursor points to.
-func (s *server) page(c *call, field string, entries []string) {
+// answerPage answers with the page of entries that the request's cursor points to.
+func (s *server) answerPage(c *call, field string, entries []string) {
 	size := s.opts.page
 	if size <= 0 {
 		size = max(len(entries), 1)
 	}
-	from, ok := s.position(c.params.Get("cursor"), len(entries))
+	from, ok := s.parseCursor(c.params.Get("cursor"), len(entries))
 	if !ok {
 		c.refuse(codeInvalidParams, "Invalid cursor", "")
 		return
 	}
 	to := min(from+size, len(entries))
-	c.answer(c.begin() + `"` + field + `":[` + strings.Join(entries[from:to], ",") + `]` +
-		s.nextCursor(c.params.Get("cursor"), to, len(entries)) + s.caching(c) + `}`)
+	c.answer(c.resultStart() + `"` + field + `":[` + strings.Join(entries[from:to], ",") + `]` +
+		s.nextCursor(c.params.Get("cursor"), to, len(entries)) + s.cachingMembers(c) + `}`)
 }
 
-// A cursor reads "from-N", N being the index of the page's first entry. Cursors of endless lists read
-// "turn-N" and "again"; both lead to the first page.
-func (s *server) position(cursor gjson.Result, entries int) (int, bool) {
+// parseCursor returns the index of the first entry of the page. A cursor reads "from-N", N being that index. Cursors
+// of endless lists read "turn-N" and "again"; both lead to the first page.
+func (s *server) parseCursor(cursor gjson.Result, entries int) (int, bool) {
 	text := cursor.String()
 	if text == "" || text == "again" || strings.HasPrefix(text, "turn-") {
 		return 0, true

@@ -31,7 +31,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "fakemcp: %v\n", err)
 		return exitUsage
 	case o.grandchild:
-		return grandchild()
+		return runGrandchild()
 	case o.printStderr != "":
 		fmt.Fprintln(stderr, o.printStderr)
 		if o.exitCode < 0 {
@@ -41,7 +41,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case o.exitCode >= 0:
 		return o.exitCode
 	}
-	code, err := live(o, stdin, stdout, stderr, (*server).attend)
+	code, err := serveUntilExit(o, stdin, stdout, stderr, (*server).watchProcess)
 	if err != nil {
 		fmt.Fprintf(stderr, "fakemcp: %v\n", err)
 	}
@@ -55,13 +55,13 @@ func Serve(args []string, stdin io.Reader, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = live(o, stdin, stdout, io.Discard, func(*server) (func(), error) { return func() {}, nil })
+	_, err = serveUntilExit(o, stdin, stdout, io.Discard, func(*server) (func(), error) { return func() {}, nil })
 	return err
 }
 
-// live serves until something ends the process. It calls attend once the server exists and its release at the
+// serveUntilExit serves until something ends the process. It calls attend once the server exists and its release at the
 // end.
-func live(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*server) (func(), error)) (int, error) {
+func serveUntilExit(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*server) (func(), error)) (int, error) {
 	s, err := newServer(o, stderr)
 	if err != nil {
 		return exitFailed, err
@@ -88,10 +88,15 @@ func live(o *options, stdin io.Reader, stdout, stderr io.Writer, attend func(*se
 	}
 }
 
-// run serves over HTTP or stdio. At the end of stdin it asks the process to end.
+// run serves over HTTP or stdio. At the end of stdin it asks the process to end, or stays with --ignore-eof.
 func (s *server) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if s.opts.delayStart > 0 && !pause(ctx, s.opts.delayStart) {
 		return nil
+	}
+	if s.opts.startWith > 0 {
+		if err := s.awaitOthers(ctx); err != nil {
+			return err
+		}
 	}
 	if s.opts.fork {
 		if err := s.startGrandchild(); err != nil {
@@ -103,16 +108,16 @@ func (s *server) run(ctx context.Context, stdin io.Reader, stdout io.Writer) err
 	}
 	out := &pipe{w: stdout}
 	if s.opts.banner != "" {
-		out.loose([]byte(s.opts.banner + "\n"))
+		out.sendRaw([]byte(s.opts.banner + "\n"))
 	}
 	if err := s.serveStdio(ctx, stdin, out); err != nil {
 		return err
 	}
 	if s.opts.ignoreEOF {
-		s.outstay(ctx)
+		s.stayAfterEOF(ctx)
 		return nil
 	}
 	s.endListens()
-	s.leave(exitOK)
+	s.requestExit(exitOK)
 	return nil
 }

@@ -91,13 +91,13 @@ func (m *message) readParams(params gjson.Result) {
 		case "arguments":
 			m.arguments = v
 		case "_meta":
-			m.meta.read(v)
+			m.meta.readFields(v)
 		}
 		return true
 	})
 }
 
-func (m *meta) read(v gjson.Result) {
+func (m *meta) readFields(v gjson.Result) {
 	if !v.IsObject() {
 		return
 	}

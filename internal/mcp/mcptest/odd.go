@@ -27,7 +27,7 @@ var (
 		"x-vendor", "com.example/key", "Name", "NAME", "clé", `cl\u00e9-escaped`, "新", `a\/b`, "", "$ref-like", "_meta-like",
 		"with space", "constructor", "__proto__", "0", `\ud83d\ude00`, "type-like", "nextCursor-like",
 	}
-	oddSpaces = []string{"", "", "", "", "", " ", "  ", "\t"}
+	oddSpaces = []string{"", "", "", "", "", " ", "  ", "\t"} // mostly none
 )
 
 // oddWriter writes random JSON as text, because decoded values could not hold the odd details.
@@ -37,8 +37,10 @@ type oddWriter struct {
 	names int
 }
 
+// newOddWriter returns a writer whose choices depend on seed alone.
 func newOddWriter(seed int64) *oddWriter {
-	return &oddWriter{rng: rand.New(rand.NewPCG(uint64(seed), 0x6f6464))}
+	const stream = 0x6f6464 // "odd": any number would do
+	return &oddWriter{rng: rand.New(rand.NewPCG(uint64(seed), stream))}
 }
 
 // member is one member of an object; key is the text between the quotes.
@@ -47,29 +49,30 @@ type member struct {
 	write func()
 }
 
-func (w *oddWriter) pick(from []string) string { return from[w.rng.IntN(len(from))] }
-func (w *oddWriter) text(s string)             { w.b = append(w.b, s...) }
-func (w *oddWriter) space()                    { w.text(w.pick(oddSpaces)) }
-func (w *oddWriter) number()                   { w.text(w.pick(oddNumbers)) }
+func (w *oddWriter) pickOne(from []string) string { return from[w.rng.IntN(len(from))] }
+func (w *oddWriter) text(s string)                { w.b = append(w.b, s...) }
+func (w *oddWriter) space()                       { w.text(w.pickOne(oddSpaces)) }
+func (w *oddWriter) number()                      { w.text(w.pickOne(oddNumbers)) }
 
 // string writes a string, which is sometimes very long.
 func (w *oddWriter) string() {
-	if w.rng.IntN(40) > 0 {
-		w.text(w.pick(oddStrings))
+	const oneInLong, longLength = 40, 4000 // one string in 40 has about 4000 bytes
+	if w.rng.IntN(oneInLong) > 0 {
+		w.text(w.pickOne(oddStrings))
 		return
 	}
-	s := w.pick(oddStrings)
+	s := w.pickOne(oddStrings)
 	if s = s[1 : len(s)-1]; s == "" {
 		s = "long "
 	}
-	w.text(`"` + strings.Repeat(s, 1+4000/len(s)) + `"`)
+	w.text(`"` + strings.Repeat(s, 1+longLength/len(s)) + `"`)
 }
 
 // value writes any value, nested at most depth levels deep.
 func (w *oddWriter) value(depth int) {
-	kinds := 8
+	kinds := 8 // the cases below
 	if depth <= 0 {
-		kinds = 6
+		kinds = 6 // without the last two, which nest
 	}
 	switch w.rng.IntN(kinds) {
 	case 0, 1:
@@ -77,13 +80,13 @@ func (w *oddWriter) value(depth int) {
 	case 2, 3:
 		w.string()
 	case 4:
-		w.text(w.pick([]string{"true", "false", "null"}))
+		w.text(w.pickOne([]string{"true", "false", "null"}))
 	case 5:
-		w.text(w.pick([]string{"[]", "{}", "[ ]", "{ }"}))
+		w.text(w.pickOne([]string{"[]", "{}", "[ ]", "{ }"}))
 	case 6:
 		w.array(w.rng.IntN(5), func(int) { w.value(depth - 1) })
 	case 7:
-		w.object(w.extras(1+w.rng.IntN(4), depth-1)...)
+		w.object(w.extraMembers(1+w.rng.IntN(4), depth-1)...)
 	}
 }
 
@@ -119,13 +122,13 @@ func (w *oddWriter) object(members ...member) {
 	w.text("}")
 }
 
-// extras returns n members that no protocol defines. Their keys carry a running number, because two keys of
+// extraMembers returns n members that no protocol defines. Their keys carry a running number, because two keys of
 // one object that decode to the same text would make it invalid.
-func (w *oddWriter) extras(n, depth int) []member {
+func (w *oddWriter) extraMembers(n, depth int) []member {
 	members := make([]member, n)
 	for i := range members {
 		w.names++
-		members[i] = member{w.pick(oddKeys) + strconv.Itoa(w.names), func() { w.value(depth) }}
+		members[i] = member{w.pickOne(oddKeys) + strconv.Itoa(w.names), func() { w.value(depth) }}
 	}
 	return members
 }
@@ -148,4 +151,4 @@ func (w *oddWriter) nested(n int) {
 	}
 }
 
-func (w *oddWriter) json() json.RawMessage { return w.b }
+func (w *oddWriter) result() json.RawMessage { return w.b }

@@ -20,7 +20,7 @@ func OddDefinitions(seed int64) []json.RawMessage {
 
 func oddDefinition(seed int64, name string) json.RawMessage {
 	w := newOddWriter(seed)
-	members := append(w.extras(3, 4),
+	members := append(w.extraMembers(3, 4),
 		member{"name", func() { w.text(`"` + name + `"`) }},
 		member{"inputSchema", func() { w.schema(3) }},
 	)
@@ -28,14 +28,14 @@ func oddDefinition(seed int64, name string) json.RawMessage {
 		{"description", w.string},
 		{"title", w.string},
 		{"annotations", func() {
-			w.object(append(w.extras(2, 2), member{"readOnlyHint", func() { w.text("true") }})...)
+			w.object(append(w.extraMembers(2, 2), member{"readOnlyHint", func() { w.text("true") }})...)
 		}},
 		{"execution", func() {
-			w.object(append(w.extras(1, 1), member{"taskSupport", func() { w.text(`"optional"`) }})...)
+			w.object(append(w.extraMembers(1, 1), member{"taskSupport", func() { w.text(`"optional"`) }})...)
 		}},
 		{"icons", func() {
 			w.array(2, func(i int) {
-				w.object(append(w.extras(1, 1),
+				w.object(append(w.extraMembers(1, 1),
 					member{"src", func() { w.text(`"https:\/\/example.com\/` + strconv.Itoa(i) + `.png"`) }},
 					member{"sizes", func() { w.text(`["48x48" ,"any"]`) }})...)
 			})
@@ -48,13 +48,13 @@ func oddDefinition(seed int64, name string) json.RawMessage {
 		}
 	}
 	w.object(members...)
-	return w.json()
+	return w.result()
 }
 
 // schema writes an object schema that compiles. Odd are its bounds and the values that a schema may choose
 // freely.
 func (w *oddWriter) schema(depth int) {
-	members := append(w.extras(2, 2),
+	members := append(w.extraMembers(2, 2),
 		member{"type", func() { w.text(`"object"`) }},
 		member{"properties", func() { w.properties(depth) }},
 	)
@@ -76,7 +76,7 @@ func (w *oddWriter) properties(depth int) {
 				bound("multipleOf", "1.0"), free("default"))
 		}},
 		{`\u00e9`, func() {
-			w.object(append(w.extras(2, 2), bound("type", `"string"`), bound("minLength", "0"), member{"description", w.string})...)
+			w.object(append(w.extraMembers(2, 2), bound("type", `"string"`), bound("minLength", "0"), member{"description", w.string})...)
 		}},
 		{"any", func() { w.text("true") }},
 		{"none", func() { w.object(free("const"), member{"examples", func() { w.array(3, func(int) { w.value(2) }) }}) }},

@@ -8,33 +8,33 @@ import "encoding/json"
 // same seed and size give the same bytes.
 func OddResult(seed int64, size int) json.RawMessage {
 	w := newOddWriter(seed)
-	members := append(w.extras(3, 4),
-		member{"content", func() { w.content(size) }},
-		member{"structuredContent", func() { w.object(w.extras(5, 6)...) }},
+	members := append(w.extraMembers(3, 4),
+		member{"content", func() { w.writeContent(size) }},
+		member{"structuredContent", func() { w.object(w.extraMembers(5, 6)...) }},
 		member{"_meta", func() { w.object(w.metaMembers(200)...) }},
 	)
 	if w.rng.IntN(2) == 0 {
 		members = append(members, member{"isError", func() { w.text("false") }})
 	}
 	w.object(members...)
-	return w.json()
+	return w.result()
 }
 
-// content writes at least two content blocks, until the text is size bytes long.
-func (w *oddWriter) content(size int) {
+// writeContent writes at least two content blocks, until the text is size bytes long.
+func (w *oddWriter) writeContent(size int) {
 	w.text("[")
 	for n := 0; n < 2 || len(w.b) < size; n++ {
 		if n > 0 {
 			w.text(",")
 		}
 		w.space()
-		w.block()
+		w.writeBlock()
 		w.space()
 	}
 	w.text("]")
 }
 
-func (w *oddWriter) block() {
+func (w *oddWriter) writeBlock() {
 	literal := func(s string) func() { return func() { w.text(s) } }
 	var members []member
 	switch w.rng.IntN(6) {
@@ -49,20 +49,20 @@ func (w *oddWriter) block() {
 		members = []member{{"type", literal(`"resource_link"`)}, {"uri", literal(`"fake://\u0069tem/1"`)}, {"name", w.string}, {"size", w.number}}
 	case 5:
 		members = []member{{"type", literal(`"resource"`)}, {"resource", func() {
-			w.object(append(w.extras(1, 1), member{"uri", literal(`"fake://item/2"`)}, member{"text", w.string})...)
+			w.object(append(w.extraMembers(1, 1), member{"uri", literal(`"fake://item/2"`)}, member{"text", w.string})...)
 		}}}
 	}
 	if w.rng.IntN(2) == 0 {
 		members = append(members, member{"annotations", func() {
-			w.object(append(w.extras(1, 2), member{"priority", literal("1.0")}, member{"audience", literal(`["user" ]`)})...)
+			w.object(append(w.extraMembers(1, 2), member{"priority", literal("1.0")}, member{"audience", literal(`["user" ]`)})...)
 		}})
 	}
-	w.object(append(members, w.extras(w.rng.IntN(3), 3)...)...)
+	w.object(append(members, w.extraMembers(w.rng.IntN(3), 3)...)...)
 }
 
 // metaMembers returns vendor keys for a _meta object; one of them is nested depth levels deep.
 func (w *oddWriter) metaMembers(depth int) []member {
-	return append(w.extras(2, 3),
+	return append(w.extraMembers(2, 3),
 		member{"com.example/deep", func() { w.nested(depth) }},
 		member{"com.example/list", func() { w.array(len(oddNumbers), func(i int) { w.text(oddNumbers[i]) }) }},
 	)

@@ -39,7 +39,7 @@ func TestOddResultIsValidAndOdd(t *testing.T) {
 		if again, _ := json.Marshal(v); bytes.Equal(again, b) {
 			t.Fatal("survives decoding and encoding")
 		}
-		noDuplicates(t, b)
+		checkNoDuplicateKeys(t, b)
 	})
 }
 
@@ -52,13 +52,13 @@ func TestOddDefinitionsAreValidTools(t *testing.T) {
 			if !json.Valid(d) || len(d) > 256<<10 || bytes.ContainsAny(d, "\n\r") {
 				t.Fatalf("not a definition: %.2000s", d)
 			}
-			noDuplicates(t, d)
+			checkNoDuplicateKeys(t, d)
 			names[gjson.GetBytes(d, "name").Str] = true
 			schema := gjson.GetBytes(d, "inputSchema").Raw
 			if gjson.Get(schema, "type").Str != "object" {
 				t.Fatalf("schema is none of an object: %s", schema)
 			}
-			compile(t, schema)
+			compileSchema(t, schema)
 		}
 		if len(names) != 8 || names[""] {
 			t.Fatalf("names %v", names)
@@ -66,7 +66,8 @@ func TestOddDefinitionsAreValidTools(t *testing.T) {
 	})
 }
 
-func compile(t *rapid.T, schema string) {
+// compileSchema fails unless schema is a valid JSON Schema.
+func compileSchema(t *rapid.T, schema string) {
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +81,8 @@ func compile(t *rapid.T, schema string) {
 	}
 }
 
-// noDuplicates fails if two keys of one object decode to the same text.
-func noDuplicates(t *rapid.T, b []byte) {
+// checkNoDuplicateKeys fails if two keys of one object decode to the same text.
+func checkNoDuplicateKeys(t *rapid.T, b []byte) {
 	var walk func(v gjson.Result)
 	walk = func(v gjson.Result) {
 		keys := map[string]bool{}
@@ -104,8 +105,8 @@ func noDuplicates(t *rapid.T, b []byte) {
 func TestOddOnTheWire(t *testing.T) {
 	t.Parallel()
 	const seed, size = 42, 20_000
-	got := answers(t, []string{"--odd", "--seed", "42", "--offer", ""},
-		list("tools/list", ""), toolCall("2", "odd", fmt.Sprintf(`{"seed":%d,"size":%d}`, seed, size)))
+	got := runInitialized(t, []string{"--odd", "--seed", "42", "--offer", ""},
+		listRequest("tools/list", ""), toolCall("2", "odd", fmt.Sprintf(`{"seed":%d,"size":%d}`, seed, size)))
 	var want []string
 	for _, d := range mcptest.OddDefinitions(seed) {
 		want = append(want, string(d))

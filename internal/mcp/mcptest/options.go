@@ -45,6 +45,7 @@ type options struct {
 	repeatCursor  bool
 
 	delayStart  time.Duration
+	startWith   int // start once so many servers have their file in pidDir
 	banner      string
 	exitCode    int // -1 means do not exit
 	printStderr string
@@ -82,12 +83,12 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 
 func (o *options) protocolFlags(f *flag.FlagSet) {
 	f.StringVar(&o.era, "era", "legacy", "legacy, modern or both")
-	f.Func("versions", "protocol versions, newest first", list(&o.versions))
+	f.Func("versions", "protocol versions, newest first", setList(&o.versions))
 	f.BoolVar(&o.silentUnknown, "silent-unknown", false, "do not answer unknown methods")
 	f.StringVar(&o.discoverError, "discover-error", "", "error object for server/discover")
 	f.BoolVar(&o.neverAnswer, "never-answer", false, "answer nothing")
-	f.Func("hang", "methods that are never answered", list(&o.hang))
-	f.Func("slow", "methods that take their time", list(&o.slow))
+	f.Func("hang", "methods that are never answered", setList(&o.hang))
+	f.Func("slow", "methods that take their time", setList(&o.slow))
 	f.DurationVar(&o.slowBy, "slow-by", 2*time.Second, "how much that is")
 	f.DurationVar(&o.lag, "lag", 0, "what each POST takes over HTTP")
 	f.StringVar(&o.http, "http", "", "serve Streamable HTTP on this address")
@@ -98,11 +99,11 @@ func (o *options) protocolFlags(f *flag.FlagSet) {
 	f.IntVar(&o.ttl, "ttl", 0, "ttlMs of modern results")
 	f.StringVar(&o.scheme, "scheme", "fake", "URI scheme of the resources")
 	f.BoolVar(&o.askRoots, "ask-roots", false, "ask for roots as soon as there is a session, and when they change")
-	f.Func("without", "capabilities to do without", list(&o.without))
+	f.Func("without", "capabilities to do without", setList(&o.without))
 }
 
 func (o *options) listFlags(f *flag.FlagSet) {
-	f.Func("offer", "built-in tools to list", list(&o.offer))
+	f.Func("offer", "built-in tools to list", setList(&o.offer))
 	f.IntVar(&o.tools, "tools", -1, "list so many generated tools")
 	f.BoolVar(&o.badTools, "bad-tools", false, "also list broken entries")
 	f.BoolVar(&o.odd, "odd", false, "also list odd definitions")
@@ -116,6 +117,7 @@ func (o *options) listFlags(f *flag.FlagSet) {
 
 func (o *options) lifeFlags(f *flag.FlagSet) {
 	f.DurationVar(&o.delayStart, "delay-start", 0, "wait before doing anything")
+	f.IntVar(&o.startWith, "start-with", 0, "wait until so many servers have a file in the directory of --pidfile")
 	f.StringVar(&o.banner, "banner", "", "text on stdout before all else")
 	f.IntVar(&o.exitCode, "exit-code", -1, "exit at once with this code")
 	f.StringVar(&o.printStderr, "print-stderr", "", "print this on stderr and exit")
@@ -128,9 +130,9 @@ func (o *options) lifeFlags(f *flag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "append every received line to this file")
 }
 
-// list returns a flag function that splits its value at commas. An empty value is an empty list, which
+// setList returns a flag function that splits its value at commas. An empty value is an empty list, which
 // differs from an absent flag.
-func list(dst *[]string) func(string) error {
+func setList(dst *[]string) func(string) error {
 	return func(v string) error {
 		*dst = []string{}
 		for part := range strings.SplitSeq(v, ",") {

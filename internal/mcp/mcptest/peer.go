@@ -39,14 +39,15 @@ func newPeer(direct outlet) *peer {
 	}
 }
 
-// initialized stores the version and capabilities of initialize.
-func (p *peer) initialized(version string, capabilities gjson.Result) {
+// setAgreed stores the version and capabilities that initialize agreed on.
+func (p *peer) setAgreed(version string, capabilities gjson.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.version, p.capabilities = version, capabilities
 }
 
-func (p *peer) state() (version string, capabilities gjson.Result) {
+// agreed returns what setAgreed stored; version is "" before.
+func (p *peer) agreed() (version string, capabilities gjson.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.version, p.capabilities
@@ -93,7 +94,7 @@ func (p *peer) ask(ctx context.Context, out outlet, method, params string) *mess
 		delete(p.asked, id)
 		p.mu.Unlock()
 	}()
-	out.event([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`))
+	out.sendEvent([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`))
 	select {
 	case m := <-reply:
 		return m
@@ -121,7 +122,7 @@ func (p *peer) deliver(m *message) bool {
 	return ok
 }
 
-func (p *peer) answered(id string) {
+func (p *peer) setLastAnswered(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lastAnswered = id
@@ -133,7 +134,7 @@ func (p *peer) send(frame string) {
 	out := p.direct
 	p.mu.Unlock()
 	if out != nil {
-		out.event([]byte(frame))
+		out.sendEvent([]byte(frame))
 	}
 }
 
@@ -153,7 +154,7 @@ func (p *peer) dropDirect(out outlet) {
 	}
 }
 
-func (p *peer) subscribe(uri string, on bool) {
+func (p *peer) setSubscribed(uri string, on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if on {
@@ -163,7 +164,7 @@ func (p *peer) subscribe(uri string, on bool) {
 	}
 }
 
-func (p *peer) subscribes(uri string) bool {
+func (p *peer) isSubscribed(uri string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.subscribed[uri]
@@ -181,9 +182,9 @@ func (p *peer) setLevel(name string) bool {
 	return level >= 0
 }
 
-// wants reports whether a legacy client wants messages of the level. A message of an unknown level is always
+// wantsLevel reports whether a legacy client wants messages of the level. A message of an unknown level is always
 // sent, so that the client has to deal with it.
-func (p *peer) wants(name string) bool {
+func (p *peer) wantsLevel(name string) bool {
 	level := slices.Index(levels, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ func (s *server) listPrompts(_ context.Context, c *call) {
 	if s.hasExtra("prompts") {
 		entries = append(entries, `{"name":"extra"}`)
 	}
-	s.page(c, "prompts", entries)
+	s.answerPage(c, "prompts", entries)
 }
 
 func (s *server) getPrompt(_ context.Context, c *call) {
@@ -25,14 +25,14 @@ func (s *server) getPrompt(_ context.Context, c *call) {
 	case c.name == "greet" && !name.Exists():
 		c.refuse(codeInvalidParams, "Missing required argument: name", "")
 	case c.name == "greet":
-		c.promptText("Greet " + name.String() + " in a " + text(c.arguments, "style", "plain") + " style.")
+		c.promptText("Greet " + name.String() + " in a " + textArgument(c.arguments, "style", "plain") + " style.")
 	default:
 		c.refuse(codeInvalidParams, "Unknown prompt: "+c.name, "")
 	}
 }
 
 func (c *call) promptText(text string) {
-	c.answer(c.begin() + `"messages":[{"role":"user","content":{"type":"text","text":` + quote(text) + `}}]}`)
+	c.answer(c.resultStart() + `"messages":[{"role":"user","content":{"type":"text","text":` + quote(text) + `}}]}`)
 }
 
 // completions maps each argument that can be completed to its values.
@@ -56,5 +56,5 @@ func (s *server) complete(_ context.Context, c *call) {
 			values = append(values, v)
 		}
 	}
-	c.answer(c.begin() + `"completion":{"values":` + texts(values) + `,"hasMore":false}}`)
+	c.answer(c.resultStart() + `"completion":{"values":` + stringsJSON(values) + `,"hasMore":false}}`)
 }

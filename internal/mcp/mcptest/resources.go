@@ -25,11 +25,11 @@ func (s *server) listResources(_ context.Context, c *call) {
 	if s.hasExtra("resources") {
 		entries = append(entries, `{"uri":"`+scheme+extraPath+`","name":"extra"}`)
 	}
-	s.page(c, "resources", entries)
+	s.answerPage(c, "resources", entries)
 }
 
 func (s *server) listTemplates(_ context.Context, c *call) {
-	s.page(c, "resourceTemplates", []string{
+	s.answerPage(c, "resourceTemplates", []string{
 		`{"uriTemplate":"` + s.opts.scheme + itemPath + `{id}","name":"item","mimeType":"text/plain"}`,
 	})
 }
@@ -42,7 +42,7 @@ func (s *server) readResource(_ context.Context, c *call) {
 		s.refuseResource(c)
 		return
 	case path == blobPath:
-		s.contents(c, `"mimeType":"application/octet-stream","blob":"AP8AfQ=="`)
+		s.answerContents(c, `"mimeType":"application/octet-stream","blob":"AP8AfQ=="`)
 		return
 	case path == helloPath:
 		text = "Hello."
@@ -59,11 +59,11 @@ func (s *server) readResource(_ context.Context, c *call) {
 	if n := s.revision(c.uri.Str); n > 0 {
 		text += " Revision " + strconv.Itoa(n) + "."
 	}
-	s.contents(c, `"mimeType":"text/plain","text":`+quote(text))
+	s.answerContents(c, `"mimeType":"text/plain","text":`+quote(text))
 }
 
-func (s *server) contents(c *call, fields string) {
-	c.answer(c.begin() + `"contents":[{"uri":` + c.uri.Raw + `,` + fields + `}]` + s.caching(c) + `}`)
+func (s *server) answerContents(c *call, fields string) {
+	c.answer(c.resultStart() + `"contents":[{"uri":` + c.uri.Raw + `,` + fields + `}]` + s.cachingMembers(c) + `}`)
 }
 
 // refuseResource answers for an unknown URI. The modern era has no specific code for that.

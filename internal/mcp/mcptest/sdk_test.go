@@ -39,7 +39,7 @@ func TestSDKStdio(t *testing.T) {
 			path, args, env := mcptest.Command(t, c.flags...)
 			cmd := exec.CommandContext(t.Context(), path, args...)
 			cmd.Env = append(os.Environ(), env...)
-			exercise(t, &mcp.CommandTransport{Command: cmd}, c.asks, c.want)
+			useEveryFeature(t, &mcp.CommandTransport{Command: cmd}, c.asks, c.want)
 		})
 	}
 }
@@ -56,22 +56,22 @@ func TestSDKHTTP(t *testing.T) {
 				}
 				client := &http.Client{Transport: &http.Transport{}}
 				defer client.CloseIdleConnections()
-				exercise(t, &mcp.StreamableClientTransport{Endpoint: mcptest.StartHTTP(t, flags...), HTTPClient: client}, c.asks, c.want)
+				useEveryFeature(t, &mcp.StreamableClientTransport{Endpoint: mcptest.StartHTTP(t, flags...), HTTPClient: client}, c.asks, c.want)
 			})
 		}
 	}
 }
 
-// notices collects notifications of the server.
-type notices struct {
+// receivedNotices collects notifications of the server.
+type receivedNotices struct {
 	progress, logs, changed, updated chan string
 }
 
-// exercise uses every feature once, as an SDK client.
-func exercise(t *testing.T, transport mcp.Transport, asks, want string) {
+// useEveryFeature uses every feature once, as an SDK client.
+func useEveryFeature(t *testing.T, transport mcp.Transport, asks, want string) {
 	t.Helper()
-	n := &notices{make(chan string, 9), make(chan string, 9), make(chan string, 9), make(chan string, 9)}
-	client := mcp.NewClient(&mcp.Implementation{Name: "judge", Version: "1"}, n.options())
+	n := &receivedNotices{make(chan string, 9), make(chan string, 9), make(chan string, 9), make(chan string, 9)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "judge", Version: "1"}, n.clientOptions())
 	client.AddRoots(&mcp.Root{URI: "file:///root", Name: "root"})
 	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: asks})
 	if err != nil {
@@ -89,7 +89,7 @@ func exercise(t *testing.T, transport mcp.Transport, asks, want string) {
 	checkPrompts(t, session)
 }
 
-func (n *notices) options() *mcp.ClientOptions {
+func (n *receivedNotices) clientOptions() *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Role: "assistant", Model: "none", Content: &mcp.TextContent{Text: "Paris"}}, nil
@@ -115,16 +115,16 @@ func checkTools(t *testing.T, session *mcp.ClientSession) {
 	if len(list.Tools) < 20 {
 		t.Errorf("%d tools listed, want all", len(list.Tools))
 	}
-	if got := call(t, session, "echo", map[string]any{"text": "é新 <b>"}); got != "é新 <b>" {
+	if got := callTool(t, session, "echo", map[string]any{"text": "é新 <b>"}); got != "é新 <b>" {
 		t.Errorf("echo = %q", got)
 	}
-	if got := call(t, session, "echo", map[string]any{"q": 1}); got != `{"q":1}` {
+	if got := callTool(t, session, "echo", map[string]any{"q": 1}); got != `{"q":1}` {
 		t.Errorf("echo without text = %q", got)
 	}
-	if got := call(t, session, "big", map[string]any{"bytes": 300_000}); len(got) != 300_000 {
+	if got := callTool(t, session, "big", map[string]any{"bytes": 300_000}); len(got) != 300_000 {
 		t.Errorf("big has %d bytes", len(got))
 	}
-	if got := call(t, session, "header", map[string]any{"region": "zürich", "priority": 7}); !strings.Contains(got, "zürich") {
+	if got := callTool(t, session, "header", map[string]any{"region": "zürich", "priority": 7}); !strings.Contains(got, "zürich") {
 		t.Errorf("header = %q", got)
 	}
 }
@@ -132,16 +132,16 @@ func checkTools(t *testing.T, session *mcp.ClientSession) {
 func checkAsking(t *testing.T, session *mcp.ClientSession) {
 	t.Helper()
 	for what, want := range map[string]string{"sampling": "Paris", "elicitation": "Ada", "roots": "file:///root"} {
-		if got := call(t, session, "ask", map[string]any{"what": what}); !strings.Contains(got, want) {
+		if got := callTool(t, session, "ask", map[string]any{"what": what}); !strings.Contains(got, want) {
 			t.Errorf("ask %s = %q, want it to contain %q", what, got, want)
 		}
 	}
-	if got := call(t, session, "ask2", nil); strings.Count(got, "Ada") != 2 || got[0] != '[' {
+	if got := callTool(t, session, "ask2", nil); strings.Count(got, "Ada") != 2 || got[0] != '[' {
 		t.Errorf("ask2 = %q, want both answers", got)
 	}
 }
 
-func checkNotices(t *testing.T, session *mcp.ClientSession, n *notices, modern bool) {
+func checkNotices(t *testing.T, session *mcp.ClientSession, n *receivedNotices, modern bool) {
 	t.Helper()
 	params := &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{"ms": 3, "steps": 3}}
 	params.SetProgressToken("token")
@@ -154,19 +154,19 @@ func checkNotices(t *testing.T, session *mcp.ClientSession, n *notices, modern b
 		}
 	}
 	if !modern { // the SDK cannot ask a modern server for logs
-		call(t, session, "log", map[string]any{"text": "logged"})
+		callTool(t, session, "log", map[string]any{"text": "logged"})
 		if got := receive(t, n.logs); got != "logged" {
 			t.Errorf("log message %q", got)
 		}
 	}
-	call(t, session, "change", nil)
+	callTool(t, session, "change", nil)
 	receive(t, n.changed)
-	if got := call(t, session, "extra", map[string]any{"text": "new"}); got != "new" {
+	if got := callTool(t, session, "extra", map[string]any{"text": "new"}); got != "new" {
 		t.Errorf("extra = %q", got)
 	}
 }
 
-func checkResources(t *testing.T, session *mcp.ClientSession, n *notices) {
+func checkResources(t *testing.T, session *mcp.ClientSession, n *receivedNotices) {
 	t.Helper()
 	list, err := session.ListResources(t.Context(), nil)
 	if err != nil || len(list.Resources) != 2 {
@@ -180,7 +180,7 @@ func checkResources(t *testing.T, session *mcp.ClientSession, n *notices) {
 	if err := session.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
 	}
-	call(t, session, "touch", map[string]any{"uri": uri})
+	callTool(t, session, "touch", map[string]any{"uri": uri})
 	if got := receive(t, n.updated); got != uri {
 		t.Errorf("updated %q", got)
 	}
@@ -223,8 +223,8 @@ func checkPrompts(t *testing.T, session *mcp.ClientSession) {
 	}
 }
 
-// call returns the text that a tool answers with.
-func call(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) string {
+// callTool returns the text that a tool answers with.
+func callTool(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) string {
 	t.Helper()
 	if args == nil {
 		args = map[string]any{}
@@ -239,6 +239,7 @@ func call(t *testing.T, session *mcp.ClientSession, name string, args map[string
 	return res.Content[0].(*mcp.TextContent).Text
 }
 
+// receive returns the next value, and fails the test if none comes.
 func receive(t *testing.T, from <-chan string) string {
 	t.Helper()
 	select {

@@ -94,8 +94,8 @@ func (s *server) close() {
 	}
 }
 
-// leave asks the process to end. It returns at once; only the first code counts.
-func (s *server) leave(code int) {
+// requestExit asks the process to end. It returns at once; only the first code counts.
+func (s *server) requestExit(code int) {
 	select {
 	case s.exit <- code:
 	default:
@@ -109,8 +109,8 @@ func (s *server) logf(format string, args ...any) {
 	fmt.Fprintf(s.stderr, format+"\n", args...)
 }
 
-// received appends a received line or body to the --record file, with a line end if it has none.
-func (s *server) received(b []byte) {
+// recordInput appends a received line or body to the --record file, with a line end if it has none.
+func (s *server) recordInput(b []byte) {
 	if s.record == nil {
 		return
 	}
@@ -124,7 +124,7 @@ func (s *server) received(b []byte) {
 	}
 }
 
-func (s *server) join(p *peer) {
+func (s *server) addPeer(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.peers[p] = true
@@ -133,7 +133,7 @@ func (s *server) join(p *peer) {
 	}
 }
 
-func (s *server) part(p *peer) {
+func (s *server) removePeer(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.peers, p)

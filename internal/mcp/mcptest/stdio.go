@@ -22,13 +22,13 @@ type pipe struct {
 	buf []byte
 }
 
-func (p *pipe) response(_ int, parts ...[]byte) {
+func (p *pipe) sendResponse(_ int, parts ...[]byte) {
 	if len(parts) > 0 {
-		p.event(parts...)
+		p.sendEvent(parts...)
 	}
 }
 
-func (p *pipe) event(parts ...[]byte) {
+func (p *pipe) sendEvent(parts ...[]byte) {
 	n := 1
 	for _, part := range parts {
 		n += len(part)
@@ -50,7 +50,7 @@ func (p *pipe) event(parts ...[]byte) {
 	p.write([]byte("\n"))
 }
 
-func (p *pipe) loose(b []byte) {
+func (p *pipe) sendRaw(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.write(b)
@@ -62,8 +62,8 @@ func (p *pipe) write(b []byte) { _, _ = p.w.Write(b) }
 // serveStdio serves one client until in ends.
 func (s *server) serveStdio(ctx context.Context, in io.Reader, out *pipe) error {
 	p := newPeer(out)
-	s.join(p)
-	defer s.part(p)
+	s.addPeer(p)
+	defer s.removePeer(p)
 	r := bufio.NewReaderSize(in, smallFrame)
 	var long []byte
 	for {
@@ -77,7 +77,7 @@ func (s *server) serveStdio(ctx context.Context, in io.Reader, out *pipe) error 
 			long = long[:0]
 		}
 		if len(line) > 0 {
-			s.received(line)
+			s.recordInput(line)
 			s.serveLine(ctx, p, out, line)
 		}
 		if errors.Is(err, io.EOF) {
@@ -97,13 +97,13 @@ func (s *server) serveLine(ctx context.Context, p *peer, out *pipe, line []byte)
 	switch {
 	case !ok:
 		s.logf("not a JSON object: %.200q", line)
-		out.event([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`))
+		out.sendEvent([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`))
 	case m.method == "":
 		if !p.deliver(m) {
 			s.logf("unasked response %s", m.id)
 		}
 	case m.id == "":
-		s.notified(p, m)
+		s.handleNotification(p, m)
 	default:
 		s.serveRequest(ctx, &call{message: m, peer: p, out: out})
 	}
@@ -116,7 +116,7 @@ func (s *server) serveRequest(ctx context.Context, c *call) {
 	if h == nil {
 		return
 	}
-	if !s.blocks(c) {
+	if !s.mayBlock(c) {
 		h(s, ctx, c)
 		return
 	}

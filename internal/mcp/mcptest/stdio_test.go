@@ -14,33 +14,37 @@ import (
 	"collie/internal/mcp/mcptest"
 )
 
-const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+const initializeRequest = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// talk runs the server inside the test with the given lines as input, and returns its output.
-func talk(t *testing.T, flags []string, lines ...string) (stdout, stderr string, code int) {
+// runServer runs the server inside the test with the given lines as its whole input, until it ends, and returns its
+// output and exit code.
+func runServer(t *testing.T, flags []string, lines ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code = mcptest.Main(flags, strings.NewReader(strings.Join(lines, "\n")+"\n"), &out, &errs)
 	return out.String(), errs.String(), code
 }
 
-// answers does a legacy handshake before the lines and returns the output lines after it.
-func answers(t *testing.T, flags []string, lines ...string) []string {
+// runInitialized runs the server as runServer does, with a legacy handshake before the lines, and returns the output
+// lines after the handshake's.
+func runInitialized(t *testing.T, flags []string, lines ...string) []string {
 	t.Helper()
-	stdout, stderr, code := talk(t, flags, append([]string{initialize}, lines...)...)
+	stdout, stderr, code := runServer(t, flags, append([]string{initializeRequest}, lines...)...)
 	if code != 0 {
 		t.Fatalf("exit code %d, stderr %q", code, stderr)
 	}
 	return strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")[1:]
 }
 
+// toolCall returns a call of a tool; id and args are JSON text.
 func toolCall(id, name, args string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":` + args + `}}`
 }
 
-func list(method, cursor string) string {
+// listRequest returns a list request; an empty cursor is left out.
+func listRequest(method, cursor string) string {
 	params := `{}`
 	if cursor != "" {
 		params = `{"cursor":"` + cursor + `"}`
@@ -77,7 +81,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.wants, answers(t, nil, toolCall(`"x"`, c.tool, c.args))); diff != "" {
+			if diff := cmp.Diff(c.wants, runInitialized(t, nil, toolCall(`"x"`, c.tool, c.args))); diff != "" {
 				t.Errorf("lines (-want +got):\n%s", diff)
 			}
 		})
@@ -86,7 +90,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 
 func TestGarbageWithTextID(t *testing.T) {
 	t.Parallel()
-	lines := answers(t, nil, toolCall("7", "garbage", `{"textId":true}`))
+	lines := runInitialized(t, nil, toolCall("7", "garbage", `{"textId":true}`))
 	if got := gjson.Get(lines[len(lines)-1], "id").Raw; got != `"7"` {
 		t.Errorf("the right answer has id %s", got)
 	}
@@ -94,7 +98,7 @@ func TestGarbageWithTextID(t *testing.T) {
 
 func TestNoiseEndsInAnAnswer(t *testing.T) {
 	t.Parallel()
-	lines := answers(t, nil, toolCall("7", "noise", `{}`))
+	lines := runInitialized(t, nil, toolCall("7", "noise", `{}`))
 	last, bom := strings.CutPrefix(lines[len(lines)-1], "\ufeff")
 	last, crlf := strings.CutSuffix(last, "\r")
 	if !bom || !crlf || gjson.Get(last, "result.content.0.text").Str != "quiet" {
@@ -110,7 +114,7 @@ func TestNoiseEndsInAnAnswer(t *testing.T) {
 func TestTooLargeIsExact(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{`{"bytes":1000}`, `{"bytes":200000}`, `{"bytes":200000,"idLast":true}`} {
-		line := answers(t, nil, toolCall("7", "toolarge", args))[0]
+		line := runInitialized(t, nil, toolCall("7", "toolarge", args))[0]
 		if want := int(gjson.Get(args, "bytes").Int()); len(line) != want || gjson.Get(line, "id").Raw != "7" {
 			t.Errorf("%s: %d bytes", args, len(line))
 		}
@@ -127,8 +131,8 @@ func TestFilesByteForByte(t *testing.T) {
 	if err := os.WriteFile(name, []byte(strings.Replace(text, "  ", "\r\n  \n", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := answers(t, []string{"--definitions", name, "--result-file", name},
-		list("tools/list", ""), toolCall("1", "raw", `{}`), toolCall("2", "of_file", `{"text":"x"}`))
+	got := runInitialized(t, []string{"--definitions", name, "--result-file", name},
+		listRequest("tools/list", ""), toolCall("1", "raw", `{}`), toolCall("2", "of_file", `{"text":"x"}`))
 	want := []string{
 		`{"jsonrpc":"2.0","id":1,"result":` + text + `}`,
 		`{"jsonrpc":"2.0","id":1,"result":` + text + `}`,
@@ -148,16 +152,16 @@ func TestPages(t *testing.T) {
 		entries int
 		next    string
 	}{
-		{"all", nil, "", 5, ""},
-		{"first", []string{"--page", "2"}, "", 2, "from-2"},
-		{"middle", []string{"--page", "2"}, "from-2", 2, "from-4"},
-		{"last", []string{"--page", "2"}, "from-4", 1, ""},
-		{"endless", []string{"--endless-cursor"}, "turn-6", 5, "turn-7"},
-		{"repeat", []string{"--repeat-cursor"}, "again", 5, "again"},
+		{name: "all", entries: 5},
+		{name: "first", flags: []string{"--page", "2"}, entries: 2, next: "from-2"},
+		{name: "middle", flags: []string{"--page", "2"}, cursor: "from-2", entries: 2, next: "from-4"},
+		{name: "last", flags: []string{"--page", "2"}, cursor: "from-4", entries: 1},
+		{name: "endless", flags: []string{"--endless-cursor"}, cursor: "turn-6", entries: 5, next: "turn-7"},
+		{name: "repeat", flags: []string{"--repeat-cursor"}, cursor: "again", entries: 5, next: "again"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			line := answers(t, append([]string{"--tools", "5"}, c.flags...), list("tools/list", c.cursor))[0]
+			line := runInitialized(t, append([]string{"--tools", "5"}, c.flags...), listRequest("tools/list", c.cursor))[0]
 			if got := int(gjson.Get(line, "result.tools.#").Int()); got != c.entries {
 				t.Errorf("%d entries, want %d", got, c.entries)
 			}
@@ -166,7 +170,7 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
-	line := answers(t, nil, list("tools/list", "nonsense"))[0]
+	line := runInitialized(t, nil, listRequest("tools/list", "nonsense"))[0]
 	if gjson.Get(line, "error.code").Int() != -32602 {
 		t.Errorf("a cursor nobody gave out: %s", line)
 	}
@@ -180,7 +184,7 @@ func TestOfferedTools(t *testing.T) {
 		{"--offer pid,echo", `["pid","echo"]`},
 		{"--offer echo --tools 1", `["echo","tool_0001"]`},
 	} {
-		line := answers(t, strings.Fields(c.flags), list("tools/list", ""), toolCall("2", "tool_0001", `{"text":"x"}`))[0]
+		line := runInitialized(t, strings.Fields(c.flags), listRequest("tools/list", ""), toolCall("2", "tool_0001", `{"text":"x"}`))[0]
 		if got := gjson.Get(line, "result.tools.#.name").Raw; got != c.want {
 			t.Errorf("%s lists %s, want %s", c.flags, got, c.want)
 		}
@@ -194,22 +198,22 @@ func TestEras(t *testing.T) {
 		name, flags, line string
 		path, want        string
 	}{
-		{"legacy_knows_no_discover", "--era legacy", discover, "error.code", "-32601"},
-		{"discover", "--era modern", discover, "result.supportedVersions", `["2026-07-28"]`},
-		{"discover_both", "--era both --versions 2026-07-28,2025-06-18", discover, "result.supportedVersions", `["2026-07-28","2025-06-18"]`},
-		{"discover_error", `--discover-error {"code":-1,"message":"m"}`, discover, "error", `{"code":-1,"message":"m"}`},
-		{"modern_refuses_initialize", "--era modern", initialize, "error", `{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}`},
-		{"modern_other_version", "--era modern --versions 2027-01-01", discover, "error.data", `{"supported":["2027-01-01"],"requested":"2026-07-28"}`},
-		{"modern_without_meta", "--era modern", list("tools/list", ""), "error.code", "-32602"},
-		{"legacy_before_initialize", "--era legacy", list("tools/list", ""), "error.code", "-32600"},
-		{"legacy_other_version", "--versions 2024-11-05", initialize, "result.protocolVersion", `"2024-11-05"`},
-		{"legacy_instructions", "--instructions read_me", initialize, "result.instructions", `"read_me"`},
-		{"legacy_server_info", "--name n --version v", initialize, "result.serverInfo", `{"name":"n","version":"v"}`},
-		{"without_tools", "--without tools,logging", initialize, "result.capabilities.tools", ""},
+		{name: "legacy_knows_no_discover", flags: "--era legacy", line: discover, path: "error.code", want: "-32601"},
+		{name: "discover", flags: "--era modern", line: discover, path: "result.supportedVersions", want: `["2026-07-28"]`},
+		{name: "discover_both", flags: "--era both --versions 2026-07-28,2025-06-18", line: discover, path: "result.supportedVersions", want: `["2026-07-28","2025-06-18"]`},
+		{name: "discover_error", flags: `--discover-error {"code":-1,"message":"m"}`, line: discover, path: "error", want: `{"code":-1,"message":"m"}`},
+		{name: "modern_refuses_initialize", flags: "--era modern", line: initializeRequest, path: "error", want: `{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}`},
+		{name: "modern_other_version", flags: "--era modern --versions 2027-01-01", line: discover, path: "error.data", want: `{"supported":["2027-01-01"],"requested":"2026-07-28"}`},
+		{name: "modern_without_meta", flags: "--era modern", line: listRequest("tools/list", ""), path: "error.code", want: "-32602"},
+		{name: "legacy_before_initialize", flags: "--era legacy", line: listRequest("tools/list", ""), path: "error.code", want: "-32600"},
+		{name: "legacy_other_version", flags: "--versions 2024-11-05", line: initializeRequest, path: "result.protocolVersion", want: `"2024-11-05"`},
+		{name: "legacy_instructions", flags: "--instructions read_me", line: initializeRequest, path: "result.instructions", want: `"read_me"`},
+		{name: "legacy_server_info", flags: "--name n --version v", line: initializeRequest, path: "result.serverInfo", want: `{"name":"n","version":"v"}`},
+		{name: "without_tools", flags: "--without tools,logging", line: initializeRequest, path: "result.capabilities.tools"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			stdout, _, _ := talk(t, strings.Fields(c.flags), c.line)
+			stdout, _, _ := runServer(t, strings.Fields(c.flags), c.line)
 			if got := gjson.Get(stdout, c.path).Raw; got != c.want {
 				t.Errorf("%s is %s, want %s; line %s", c.path, got, c.want, stdout)
 			}
@@ -220,7 +224,7 @@ func TestEras(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--silent-unknown", "--never-answer"} {
-		stdout, _, code := talk(t, []string{flag}, `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)
+		stdout, _, code := runServer(t, []string{flag}, `{"jsonrpc":"2.0","id":1,"method":"server/discover"}`)
 		if stdout != "" || code != 0 {
 			t.Errorf("%s: wrote %q, exit code %d", flag, stdout, code)
 		}
@@ -232,9 +236,9 @@ func TestInputRequired(t *testing.T) {
 	params := `"name":"ask2","arguments":{"what":"roots"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}}`
 	ask := func(more string) gjson.Result {
 		line := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + more + `}}`
-		d := dial(t, "--era", "modern")
+		d := startChild(t, "--era", "modern")
 		d.send(line)
-		return gjson.Get(d.line(), "result")
+		return gjson.Get(d.nextLine(), "result")
 	}
 	first := ask("")
 	if first.Get("resultType").Str != "input_required" || first.Get("inputRequests.question-a.method").Str != "roots/list" {
@@ -255,32 +259,32 @@ func TestInputRequired(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	t.Parallel()
-	d := dial(t, "--era", "modern")
+	d := startChild(t, "--era", "modern")
 	d.send(`{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{` + modernMeta + `,"notifications":{"toolsListChanged":true,"resourceSubscriptions":["fake://item/1"]}}}`)
-	d.want(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"notifications":{"toolsListChanged":true,"resourceSubscriptions":["fake://item/1"]}}}`)
+	d.wantLine(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"notifications":{"toolsListChanged":true,"resourceSubscriptions":["fake://item/1"]}}}`)
 	modernCall := func(id, name, args string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":` + args + `,` + modernMeta + `}}`
 	}
 	d.send(modernCall("1", "touch", `{"uri":"fake://item/1"}`))
-	d.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"uri":"fake://item/1"}}`)
-	d.line()
+	d.wantLine(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"uri":"fake://item/1"}}`)
+	d.nextLine()
 	d.send(modernCall("2", "touch", `{"uri":"fake://item/2"}`))
-	d.want(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"touched"}]}}`)
+	d.wantLine(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[{"type":"text","text":"touched"}]}}`)
 	d.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s"}}`)
 	d.wantStderr(`cancelled "s"`)
 }
 
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	d := dial(t)
-	d.send(initialize)
-	d.line()
+	d := startChild(t)
+	d.send(initializeRequest)
+	d.nextLine()
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`
 	d.send(toolCall("1", "slow", `{"ms":600000}`) + "\n" + fmt.Sprintf(cancel, 1))
 	d.wantStderr("cancelled 1")
 	d.send(toolCall("2", "late", `{"ms":500}`) + "\n" + fmt.Sprintf(cancel, 2))
 	d.wantStderr("cancelled 2")
-	d.want(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"late"}]}}`)
+	d.wantLine(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"late"}]}}`)
 }
 
 func TestManyCallsAtOnce(t *testing.T) {
@@ -289,7 +293,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	for i := range 1000 {
 		lines = append(lines, toolCall(fmt.Sprint(i+1), "echo", fmt.Sprintf(`{"text":"%d"}`, i+1)))
 	}
-	for i, line := range answers(t, nil, lines...) {
+	for i, line := range runInitialized(t, nil, lines...) {
 		if want := fmt.Sprint(i + 1); gjson.Get(line, "id").Raw != want || gjson.Get(line, "result.content.0.text").Str != want {
 			t.Fatalf("answer %d is %s", i, line)
 		}

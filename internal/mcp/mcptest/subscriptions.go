@@ -48,7 +48,7 @@ func (s *server) openListen(c *call) *listen {
 	// subscription's first message.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.meta()+`,"notifications":{`+trimComma(honoured.String())+`}}`)
+	c.notify("notifications/subscriptions/acknowledged", `{"_meta":`+l.metaJSON()+`,"notifications":{`+trimComma(honoured.String())+`}}`)
 	s.listens[l] = true
 	return l
 }
@@ -61,32 +61,33 @@ func (s *server) keepListen(ctx context.Context, l *listen) {
 	delete(s.listens, l)
 }
 
-func (l *listen) meta() string { return `{"` + metaSubscription + `":` + l.call.id + `}` }
+func (l *listen) metaJSON() string { return `{"` + metaSubscription + `":` + l.call.id + `}` }
 
 // endListens ends all subscriptions from the server's side, with proper responses.
 func (s *server) endListens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.listens {
-		l.call.answer(`{"resultType":"complete","_meta":` + l.meta() + `}`)
+		l.call.answer(`{"resultType":"complete","_meta":` + l.metaJSON() + `}`)
 		delete(s.listens, l)
 	}
 }
 
-// change adds or removes the extra entry of a list and notifies every client that wants to know.
-func (s *server) change(kind string) {
+// toggleExtra adds the extra entry of a list, or removes it if it is there, and notifies every client that wants to
+// know.
+func (s *server) toggleExtra(kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.extra[kind] = !s.extra[kind]
 	method := "notifications/" + kind + "/list_changed"
 	for p := range s.peers {
-		if version, _ := p.state(); version != "" {
+		if version, _ := p.agreed(); version != "" {
 			p.send(notification(method, ""))
 		}
 	}
 	for l := range s.listens {
 		if slices.Contains(l.kinds, kind) {
-			l.call.notify(method, `{"_meta":`+l.meta()+`}`)
+			l.call.notify(method, `{"_meta":`+l.metaJSON()+`}`)
 		}
 	}
 }
@@ -97,20 +98,20 @@ func (s *server) hasExtra(kind string) bool {
 	return s.extra[kind]
 }
 
-// touch changes a resource and notifies its subscribers.
-func (s *server) touch(uri gjson.Result) {
+// changeResource changes a resource and notifies its subscribers.
+func (s *server) changeResource(uri gjson.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revisions[uri.Str]++
 	const method = "notifications/resources/updated"
 	for p := range s.peers {
-		if p.subscribes(uri.Str) {
+		if p.isSubscribed(uri.Str) {
 			p.send(notification(method, `{"uri":`+quote(uri.Str)+`}`))
 		}
 	}
 	for l := range s.listens {
 		if slices.Contains(l.uris, uri.Str) {
-			l.call.notify(method, `{"_meta":`+l.meta()+`,"uri":`+quote(uri.Str)+`}`)
+			l.call.notify(method, `{"_meta":`+l.metaJSON()+`,"uri":`+quote(uri.Str)+`}`)
 		}
 	}
 }
@@ -129,10 +130,11 @@ func (s *server) setSubscription(c *call, on bool) {
 		c.refuse(codeInvalidParams, "uri is missing", "")
 		return
 	}
-	c.peer.subscribe(c.uri.Str, on)
+	c.peer.setSubscribed(c.uri.Str, on)
 	c.answer(`{}`)
 }
 
+// trimComma removes the comma at the beginning of s.
 func trimComma(s string) string {
 	if s == "" {
 		return s

@@ -44,7 +44,7 @@ func builtinNames(tools map[string]builtin) []string {
 
 func (s *server) callTool(ctx context.Context, c *call) {
 	if n := s.opts.crashAfter; n >= 0 && s.calls.Add(1) > int64(n) {
-		s.die(ctx, exitFailed)
+		s.exitAndWait(ctx, exitFailed)
 		return
 	}
 	if tool, ok := s.tools[c.name]; ok {
@@ -68,24 +68,24 @@ const (
 	msProperty    = `"ms":{"type":"integer","minimum":0}`
 )
 
-// raw returns the JSON text of an argument, or def if it is missing.
-func raw(args gjson.Result, name, def string) string {
+// rawArgument returns the JSON text of an argument, or def if it is missing.
+func rawArgument(args gjson.Result, name, def string) string {
 	if v := args.Get(name); v.Exists() {
 		return strings.TrimSpace(v.Raw)
 	}
 	return def
 }
 
-// number returns an argument as a number, or def if it is missing.
-func number(args gjson.Result, name string, def int) int {
+// numberArgument returns an argument as a number, or def if it is missing.
+func numberArgument(args gjson.Result, name string, def int) int {
 	if v := args.Get(name); v.Exists() {
 		return int(v.Int())
 	}
 	return def
 }
 
-// text returns an argument as text, or def if it is missing.
-func text(args gjson.Result, name, def string) string {
+// textArgument returns an argument as text, or def if it is missing.
+func textArgument(args gjson.Result, name, def string) string {
 	if v := args.Get(name); v.Exists() {
 		return v.String()
 	}

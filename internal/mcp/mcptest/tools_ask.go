@@ -39,7 +39,7 @@ func askTools() map[string]builtin {
 			properties: properties,
 			blocks:     true,
 			run: func(ctx context.Context, s *server, c *call, args gjson.Result) {
-				s.ask(ctx, c, args, 1)
+				s.askForAnswers(ctx, c, args, 1)
 			},
 		},
 		"ask2": {
@@ -47,28 +47,28 @@ func askTools() map[string]builtin {
 			properties: properties,
 			blocks:     true,
 			run: func(ctx context.Context, s *server, c *call, args gjson.Result) {
-				s.ask(ctx, c, args, 2)
+				s.askForAnswers(ctx, c, args, 2)
 			},
 		},
 	}
 }
 
-// ask gets rounds answers from the client: by requests in the legacy era, by input_required results in the
-// modern one (2026-07-28, patterns: MRTR).
-func (s *server) ask(ctx context.Context, c *call, args gjson.Result, rounds int) {
-	q, ok := questions[text(args, "what", "elicitation")]
+// askForAnswers gets rounds answers from the client and then answers the call with them: by requests in the legacy
+// era, by input_required results in the modern one (2026-07-28, patterns: MRTR).
+func (s *server) askForAnswers(ctx context.Context, c *call, args gjson.Result, rounds int) {
+	q, ok := questions[textArgument(args, "what", "elicitation")]
 	if !ok {
 		c.refuse(codeInvalidParams, "what is sampling, elicitation or roots", "")
 		return
 	}
-	q.params = raw(args, "params", q.params)
+	q.params = rawArgument(args, "params", q.params)
 	if c.modern {
 		askModern(c, q, rounds)
 		return
 	}
-	_, capabilities := c.peer.state()
+	_, capabilities := c.peer.agreed()
 	if !capabilities.Get(q.capability).Exists() {
-		c.fail("the client has no capability " + q.capability)
+		c.answerToolError("the client has no capability " + q.capability)
 		return
 	}
 	var answers []string
@@ -78,12 +78,12 @@ func (s *server) ask(ctx context.Context, c *call, args gjson.Result, rounds int
 		case m == nil:
 			return
 		case m.err != "":
-			c.fail(m.err)
+			c.answerToolError(m.err)
 			return
 		}
 		answers = append(answers, m.result)
 	}
-	c.text(together(answers))
+	c.answerText(joinAnswers(answers))
 }
 
 func askModern(c *call, q question, rounds int) {
@@ -96,29 +96,29 @@ func askModern(c *call, q question, rounds int) {
 	if state := c.params.Get("requestState"); state.Exists() {
 		var ok bool
 		if answers, ok = openState(c.name, state.String()); !ok {
-			c.fail("requestState is not the one that was sent")
+			c.answerToolError("requestState is not the one that was sent")
 			return
 		}
 	}
 	// A missing answer is asked for again, as the protocol recommends.
-	if a := c.params.Get("inputResponses." + key(len(answers))); a.Exists() {
+	if a := c.params.Get("inputResponses." + questionKey(len(answers))); a.Exists() {
 		answers = append(answers, a.Raw)
 	}
 	if len(answers) < rounds {
 		c.answer(inputRequired(q, c.name, answers))
 		return
 	}
-	c.text(together(answers))
+	c.answerText(joinAnswers(answers))
 }
 
 func inputRequired(q question, tool string, answers []string) string {
 	request := `{"method":"` + q.method + `","params":` + q.params + `}`
-	return `{"resultType":"input_required","inputRequests":{"` + key(len(answers)) + `":` + request + `},"requestState":"` +
+	return `{"resultType":"input_required","inputRequests":{"` + questionKey(len(answers)) + `":` + request + `},"requestState":"` +
 		sealState(tool, answers) + `"}`
 }
 
-// key returns the name of question i in the input requests.
-func key(i int) string { return "question-" + string(rune('a'+i)) }
+// questionKey returns the name of question i in the input requests.
+func questionKey(i int) string { return "question-" + string(rune('a'+i)) }
 
 // The state holds the answers so far. Characters of its prefix survive only in a client that passes the state
 // on unchanged or handles JSON correctly.
@@ -139,8 +139,8 @@ func openState(tool, state string) ([]string, bool) {
 	return parts[1:], true
 }
 
-// together returns a single answer unchanged, and several as a JSON array.
-func together(answers []string) string {
+// joinAnswers returns a single answer unchanged, and several as a JSON array.
+func joinAnswers(answers []string) string {
 	if len(answers) == 1 {
 		return answers[0]
 	}

@@ -19,7 +19,7 @@ func faultTools() map[string]builtin {
 				if p, err := os.FindProcess(os.Getpid()); err == nil && args.Get("kill").Bool() {
 					_ = p.Kill()
 				}
-				s.die(ctx, number(args, "code", exitFailed))
+				s.exitAndWait(ctx, numberArgument(args, "code", exitFailed))
 			},
 		},
 		"stderr": {
@@ -27,27 +27,28 @@ func faultTools() map[string]builtin {
 			properties: bytesProperty,
 			blocks:     true,
 			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
-				s.flood(number(args, "bytes", 1<<20))
-				c.text("flooded")
+				s.floodStderr(numberArgument(args, "bytes", 1<<20))
+				c.answerText("flooded")
 			},
 		},
 		"forget": {
 			about: "Answers and then forgets the client's HTTP session, which is unknown from then on.",
 			run: func(_ context.Context, s *server, c *call, _ gjson.Result) {
-				c.text("forgotten")
-				s.part(c.peer)
+				c.answerText("forgotten")
+				s.removePeer(c.peer)
 			},
 		},
 	}
 }
 
-// die ends the process. It returns only after that, so that the caller sends no answer.
-func (s *server) die(ctx context.Context, code int) {
-	s.leave(code)
+// exitAndWait ends the process. It returns only after that, so that the caller sends no answer.
+func (s *server) exitAndWait(ctx context.Context, code int) {
+	s.requestExit(code)
 	<-ctx.Done()
 }
 
-func (s *server) flood(n int) {
+// floodStderr writes n bytes to stderr, in lines of 100.
+func (s *server) floodStderr(n int) {
 	s.stderrMu.Lock()
 	defer s.stderrMu.Unlock()
 	line := append(bytes.Repeat([]byte("e"), 99), '\n')

@@ -19,44 +19,44 @@ func noticeTools() map[string]builtin {
 			about:      "Adds or removes the entry extra in a list and tells everybody that the list changed, count times.",
 			properties: `"kind":{"type":"string","enum":["tools","resources","prompts"]},"count":{"type":"integer","minimum":1}`,
 			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
-				kind := text(args, "kind", "tools")
+				kind := textArgument(args, "kind", "tools")
 				if !slices.Contains([]string{"tools", "resources", "prompts"}, kind) {
 					c.refuse(codeInvalidParams, "kind is tools, resources or prompts", "")
 					return
 				}
 				for range max(1, args.Get("count").Int()) {
-					s.change(kind)
+					s.toggleExtra(kind)
 				}
-				c.text("changed")
+				c.answerText("changed")
 			},
 		},
 		"touch": {
 			about:      "Changes the text of a resource and tells its subscribers.",
 			properties: `"uri":{"type":"string"}`,
 			run: func(_ context.Context, s *server, c *call, args gjson.Result) {
-				s.touch(args.Get("uri"))
-				c.text("touched")
+				s.changeResource(args.Get("uri"))
+				c.answerText("touched")
 			},
 		},
 	}
 }
 
 func logMessage(_ context.Context, _ *server, c *call, args gjson.Result) {
-	level := text(args, "level", "info")
+	level := textArgument(args, "level", "info")
 	if c.wantsLog(level) {
-		params := `{"level":` + quote(level) + `,"logger":"fakemcp","data":` + raw(args, "text", `"a message"`) + `}`
-		for range number(args, "count", 1) {
+		params := `{"level":` + quote(level) + `,"logger":"fakemcp","data":` + rawArgument(args, "text", `"a message"`) + `}`
+		for range numberArgument(args, "count", 1) {
 			c.notify("notifications/message", params)
 		}
 	}
-	c.text("logged")
+	c.answerText("logged")
 }
 
 // wantsLog reports whether the client wants log messages of the level. A legacy client gets all until it sets
 // a level; a modern one gets none unless the request names a level.
 func (c *call) wantsLog(level string) bool {
 	if !c.modern {
-		return c.peer.wants(level)
+		return c.peer.wantsLevel(level)
 	}
 	least := slices.Index(levels, c.meta.logLevel)
 	return least >= 0 && slices.Index(levels, level) >= least

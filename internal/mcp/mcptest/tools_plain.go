@@ -27,7 +27,7 @@ func plainTools() map[string]builtin {
 			about:      "Fails as tools do, with isError and text.",
 			properties: textProperty,
 			run: func(_ context.Context, _ *server, c *call, args gjson.Result) {
-				c.fail(text(args, "text", "the tool failed"))
+				c.answerToolError(textArgument(args, "text", "the tool failed"))
 			},
 		},
 		"rpcerror": {
@@ -42,7 +42,7 @@ func plainTools() map[string]builtin {
 		"pid": {
 			about: "Returns the process id of the server.",
 			run: func(_ context.Context, _ *server, c *call, _ gjson.Result) {
-				c.text(strconv.Itoa(os.Getpid()))
+				c.answerText(strconv.Itoa(os.Getpid()))
 			},
 		},
 		"header": {
@@ -55,10 +55,10 @@ func plainTools() map[string]builtin {
 
 func echo(_ context.Context, _ *server, c *call, args gjson.Result) {
 	if v := args.Get("text"); v.Type == gjson.String {
-		c.textRaw(v.Raw)
+		c.answerQuotedText(v.Raw)
 		return
 	}
-	c.text(args.Raw)
+	c.answerText(args.Raw)
 }
 
 func rawResult(_ context.Context, s *server, c *call, args gjson.Result) {
@@ -75,9 +75,9 @@ func rawResult(_ context.Context, s *server, c *call, args gjson.Result) {
 }
 
 func rpcError(_ context.Context, _ *server, c *call, args gjson.Result) {
-	e := `{"code":` + raw(args, "code", strconv.Itoa(codeInternal)) +
-		`,"message":` + raw(args, "message", `"the request failed"`)
-	if data := raw(args, "data", ""); data != "" {
+	e := `{"code":` + rawArgument(args, "code", strconv.Itoa(codeInternal)) +
+		`,"message":` + rawArgument(args, "message", `"the request failed"`)
+	if data := rawArgument(args, "data", ""); data != "" {
 		e += `,"data":` + data
 	}
 	c.refuseRaw(int(args.Get("code").Int()), e+"}")
@@ -94,5 +94,5 @@ func environment(_ context.Context, _ *server, c *call, _ gjson.Result) {
 		c.refuse(codeInternal, err.Error(), "")
 		return
 	}
-	c.text(string(b))
+	c.answerText(string(b))
 }

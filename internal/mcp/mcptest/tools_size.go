@@ -24,16 +24,16 @@ func sizeTools() map[string]builtin {
 				if !pause(ctx, milliseconds(args, 0)) {
 					return
 				}
-				c.answerParts([]byte(c.begin()+`"content":[{"type":"text","text":"`),
-					s.filler.bytes(number(args, "bytes", 1<<20)), []byte(`"}]}`))
+				c.answerParts([]byte(c.resultStart()+`"content":[{"type":"text","text":"`),
+					s.filler.letters(numberArgument(args, "bytes", 1<<20)), []byte(`"}]}`))
 			},
 		},
 		"deep": {
 			about:      "Returns structured content that is nested so deep.",
 			properties: `"depth":{"type":"integer","minimum":0}`,
 			run: func(_ context.Context, _ *server, c *call, args gjson.Result) {
-				n := max(number(args, "depth", 100), 0)
-				c.answer(c.begin() + `"content":[{"type":"text","text":"` + strconv.Itoa(n) + ` deep"}],"structuredContent":{"deep":` +
+				n := max(numberArgument(args, "depth", 100), 0)
+				c.answer(c.resultStart() + `"content":[{"type":"text","text":"` + strconv.Itoa(n) + ` deep"}],"structuredContent":{"deep":` +
 					strings.Repeat("[", n) + strings.Repeat("]", n) + `}}`)
 			},
 		},
@@ -45,7 +45,7 @@ func sizeTools() map[string]builtin {
 				if v := args.Get("seed"); v.Exists() {
 					seed = v.Int()
 				}
-				c.answerParts(OddResult(seed, number(args, "size", oddSize)))
+				c.answerParts(OddResult(seed, numberArgument(args, "size", oddSize)))
 			},
 		},
 		"toolarge": {
@@ -57,14 +57,14 @@ func sizeTools() map[string]builtin {
 }
 
 func tooLarge(_ context.Context, s *server, c *call, args gjson.Result) {
-	head := `{"jsonrpc":"2.0","id":` + c.id + `,"result":` + c.begin() + `"content":[{"type":"text","text":"`
+	head := `{"jsonrpc":"2.0","id":` + c.id + `,"result":` + c.resultStart() + `"content":[{"type":"text","text":"`
 	tail := `"}]}}`
 	if args.Get("idLast").Bool() {
-		head = `{"jsonrpc":"2.0","result":` + c.begin() + `"content":[{"type":"text","text":"`
+		head = `{"jsonrpc":"2.0","result":` + c.resultStart() + `"content":[{"type":"text","text":"`
 		tail = `"}]},"id":` + c.id + `}`
 	}
-	n := max(number(args, "bytes", 1<<20)-len(head)-len(tail), 0)
-	c.reply(0, []byte(head), s.filler.bytes(n), []byte(tail))
+	n := max(numberArgument(args, "bytes", 1<<20)-len(head)-len(tail), 0)
+	c.reply(0, []byte(head), s.filler.letters(n), []byte(tail))
 }
 
 // filler returns slices of one long text, so that big answers need no generation.
@@ -73,8 +73,8 @@ type filler struct {
 	text []byte
 }
 
-// bytes returns n letters, which the caller must not change.
-func (f *filler) bytes(n int) []byte {
+// letters returns n letters, which the caller must not change.
+func (f *filler) letters(n int) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n = max(n, 0); len(f.text) < n {

@@ -23,7 +23,7 @@ func timeTools() map[string]builtin {
 			blocks:     true,
 			run: func(ctx context.Context, _ *server, c *call, args gjson.Result) {
 				if pause(context.WithoutCancel(ctx), milliseconds(args, 1000)) {
-					c.text("late")
+					c.answerText("late")
 				}
 			},
 		},
@@ -38,7 +38,7 @@ func timeTools() map[string]builtin {
 }
 
 func slow(ctx context.Context, _ *server, c *call, args gjson.Result) {
-	steps := max(number(args, "steps", 1), 1)
+	steps := max(numberArgument(args, "steps", 1), 1)
 	step := milliseconds(args, 1000) / time.Duration(steps)
 	tells := c.meta.progressToken != "" && (!args.Get("progress").Exists() || args.Get("progress").Bool())
 	for i := 1; i <= steps; i++ {
@@ -51,9 +51,9 @@ func slow(ctx context.Context, _ *server, c *call, args gjson.Result) {
 				`,"progress":`+n+`,"total":`+all+`,"message":"step `+n+` of `+all+`"}`)
 		}
 	}
-	c.text("done")
+	c.answerText("done")
 }
 
 func milliseconds(args gjson.Result, def int) time.Duration {
-	return time.Duration(number(args, "ms", def)) * time.Millisecond
+	return time.Duration(numberArgument(args, "ms", def)) * time.Millisecond
 }

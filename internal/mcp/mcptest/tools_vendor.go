@@ -39,30 +39,31 @@ func vendorTools() map[string]builtin {
 }
 
 func vendor(ctx context.Context, _ *server, c *call, args gjson.Result) {
-	params := raw(args, "params", "{}")
+	params := rawArgument(args, "params", "{}")
 	params = strings.ReplaceAll(params, `"$id"`, c.id)
 	if c.meta.progressToken != "" {
 		params = strings.ReplaceAll(params, `"$token"`, c.meta.progressToken)
 	}
-	if method := text(args, "notification", ""); method != "" {
+	if method := textArgument(args, "notification", ""); method != "" {
 		c.notify(method, params)
 	}
-	method := text(args, "request", "")
+	method := textArgument(args, "request", "")
 	if method == "" {
-		c.text("told")
+		c.answerText("told")
 		return
 	}
 	switch m := c.peer.ask(ctx, c.out, method, params); {
 	case m == nil:
 	case m.err != "":
-		c.fail(m.err)
+		c.answerToolError(m.err)
 	default:
-		c.text(m.result)
+		c.answerText(m.result)
 	}
 }
 
+// withdraw implements the tool of that name. It does not wait for the answer to its question.
 func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
-	q := questions[text(args, "what", "elicitation")]
+	q := questions[textArgument(args, "what", "elicitation")]
 	asking, cancel := context.WithCancel(ctx)
 	cancel()
 	c.peer.ask(asking, c.out, q.method, q.params) // the answer is not used
@@ -71,14 +72,14 @@ func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
 	case <-ctx.Done():
 		return
 	}
-	params := strings.Replace(raw(args, "params", "{}"), "{", `{"requestId":`+c.peer.lastAsk()+`,`, 1)
+	params := strings.Replace(rawArgument(args, "params", "{}"), "{", `{"requestId":`+c.peer.lastAsk()+`,`, 1)
 	c.notify("notifications/cancelled", params)
-	c.text("withdrawn")
+	c.answerText("withdrawn")
 }
 
 func askMany(_ context.Context, _ *server, c *call, args gjson.Result) {
 	if answers := c.params.Get("inputResponses"); answers.Exists() {
-		c.text(answers.Raw)
+		c.answerText(answers.Raw)
 		return
 	}
 	var requests []string
@@ -94,7 +95,7 @@ func vendorRequest(_ *server, _ context.Context, c *call) {
 	if params == "" {
 		params = "null"
 	}
-	c.answer(c.begin() + `"method":` + quote(c.method) + `,"params":` + params + `}`)
+	c.answer(c.resultStart() + `"method":` + quote(c.method) + `,"params":` + params + `}`)
 }
 
 // askRoots asks for the client's roots outside of any call; the answer is only recorded.

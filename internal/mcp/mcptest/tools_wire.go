@@ -28,20 +28,21 @@ func wireTools() map[string]builtin {
 	}
 }
 
+// garbage implements the tool of that name.
 func garbage(_ context.Context, _ *server, c *call, args gjson.Result) {
 	wrong := `,"result":{"content":[{"type":"text","text":"wrong"}]}}`
-	for _, id := range []string{`987654321`, `"nobody"`, `null`, c.peer.last()} {
+	for _, id := range []string{`987654321`, `"nobody"`, `null`, c.peer.lastAnsweredID()} {
 		if id != "" {
-			c.out.event([]byte(`{"jsonrpc":"2.0","id":` + id + wrong))
+			c.out.sendEvent([]byte(`{"jsonrpc":"2.0","id":` + id + wrong))
 		}
 	}
 	if args.Get("textId").Bool() && !strings.HasPrefix(c.id, `"`) {
 		c.id = `"` + c.id + `"`
 	}
-	c.text("right")
+	c.answerText("right")
 }
 
-func (p *peer) last() string {
+func (p *peer) lastAnsweredID() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lastAnswered
@@ -49,15 +50,15 @@ func (p *peer) last() string {
 
 func noise(_ context.Context, _ *server, c *call, _ gjson.Result) {
 	if e, ok := c.out.(*exchange); ok {
-		e.loose([]byte(": a comment\n\nevent: weather\ndata: rain\n\ndata:\n\ndata: plain words\n\nid: 7\nretry: 1000\n\n"))
-		c.text("quiet")
+		e.sendRaw([]byte(": a comment\n\nevent: weather\ndata: rain\n\ndata:\n\ndata: plain words\n\nid: 7\nretry: 1000\n\n"))
+		c.answerText("quiet")
 		return
 	}
 	lines := []string{
 		"starting up ...", "", "   ", `{"jsonrpc":"2.0","id":`, `{"not":"rpc"}`, `[]`, `42`, "null",
 		`"text"`, "\x00\xff\xfe", "\r", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":true,"result":{}}`,
 	}
-	answer := `{"jsonrpc":"2.0","id":` + c.id + `,"result":` + c.begin() + `"content":[{"type":"text","text":"quiet"}]}}`
-	c.out.loose([]byte(strings.Join(lines, "\n") + "\n\ufeff" + answer + "\r\n"))
-	c.peer.answered(c.id)
+	answer := `{"jsonrpc":"2.0","id":` + c.id + `,"result":` + c.resultStart() + `"content":[{"type":"text","text":"quiet"}]}}`
+	c.out.sendRaw([]byte(strings.Join(lines, "\n") + "\n\ufeff" + answer + "\r\n"))
+	c.peer.setLastAnswered(c.id)
 }

@@ -13,7 +13,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// desk is a small Service. Its tools, which are methods as well:
+// scriptedService is a small Service. Its tools, which are methods as well:
 //
 //	echo   returns the arguments
 //	ask    asks the client for what ask names, with params, and returns the answer;
@@ -24,33 +24,34 @@ import (
 //	late   answers, then asks the client when the test opens the gate, and tells the error to ended
 //	march  sends n progress notifications, each when the test opens the gate
 //	fail   fails with error, an error object; without it, with a Go error
-type desk struct {
+type scriptedService struct {
 	began chan mcp.ID
 	ended chan error
 	gate  chan struct{}
 
-	mu    sync.Mutex
-	life  []string // calls of the other methods
-	peers []*mcp.Peer
+	mu     sync.Mutex
+	events []string // calls of the other methods
+	peers  []*mcp.Peer
 }
 
-func newDesk() *desk {
-	return &desk{began: make(chan mcp.ID, 99), ended: make(chan error, 99), gate: make(chan struct{}, 99)}
+func newScriptedService() *scriptedService {
+	return &scriptedService{began: make(chan mcp.ID, 99), ended: make(chan error, 99), gate: make(chan struct{}, 99)}
 }
 
-func (d *desk) note(format string, args ...any) {
+func (d *scriptedService) recordEvent(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.life = append(d.life, fmt.Sprintf(format, args...))
+	d.events = append(d.events, fmt.Sprintf(format, args...))
 }
 
-func (d *desk) noted() []string {
+func (d *scriptedService) recordedEvents() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]string{}, d.life...)
+	return append([]string{}, d.events...)
 }
 
-func (d *desk) peer(t *testing.T) *mcp.Peer {
+// newestPeer returns the client of the session that was opened last.
+func (d *scriptedService) newestPeer(t *testing.T) *mcp.Peer {
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -60,24 +61,26 @@ func (d *desk) peer(t *testing.T) *mcp.Peer {
 	return d.peers[len(d.peers)-1]
 }
 
-func (d *desk) Hello(context.Context, *mcp.Peer) mcp.Hello {
+func (d *scriptedService) Hello(context.Context, *mcp.Peer) mcp.Hello {
 	return mcp.Hello{
 		Info: json.RawMessage(`{"name":"desk","version":"1"}`), Instructions: "knock",
 		Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"x-vendor":1.0}`),
 	}
 }
 
-func (d *desk) Notified(_ *mcp.Peer, m mcp.Message) { d.note("notified %s", m.Method) }
-func (d *desk) Closed(p *mcp.Peer)                  { d.note("closed %v", p.Key) }
+func (d *scriptedService) Notified(_ *mcp.Peer, m mcp.Message) {
+	d.recordEvent("notified %s", m.Method)
+}
+func (d *scriptedService) Closed(p *mcp.Peer) { d.recordEvent("closed %v", p.Key) }
 
-func (d *desk) Opened(p *mcp.Peer) {
-	d.note("opened %v", p.Key)
+func (d *scriptedService) Opened(p *mcp.Peer) {
+	d.recordEvent("opened %v", p.Key)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.peers = append(d.peers, p)
 }
 
-func (d *desk) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
+func (d *scriptedService) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	what, args := in.Method, in.Params
 	switch what {
 	case "tools/list":
@@ -148,7 +151,8 @@ func (d *desk) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage, e
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no " + what}
 }
 
-func (d *desk) ask(ctx context.Context, in *mcp.Incoming, args json.RawMessage) (json.RawMessage, error) {
+// ask implements the tool ask.
+func (d *scriptedService) ask(ctx context.Context, in *mcp.Incoming, args json.RawMessage) (json.RawMessage, error) {
 	number := func(key string) int {
 		n, err := strconv.Atoi(string(mcp.Get(args, key)))
 		if err != nil {
@@ -180,19 +184,21 @@ func (d *desk) ask(ctx context.Context, in *mcp.Incoming, args json.RawMessage) 
 	return d.text(in, strings.Join(answers, ";")), nil
 }
 
-func (d *desk) text(in *mcp.Incoming, text string) json.RawMessage {
+// text returns a tool result with one text, in the form of the request's era.
+func (d *scriptedService) text(in *mcp.Incoming, text string) json.RawMessage {
 	return d.result(in, `"content":[{"type":"text","text":`+string(mcp.Quote(text))+`}]`)
 }
 
-func (d *desk) result(in *mcp.Incoming, fields string) json.RawMessage {
+// result returns a result with these members, in the form of the request's era.
+func (d *scriptedService) result(in *mcp.Incoming, fields string) json.RawMessage {
 	if in.Peer.Era == mcp.Modern {
 		return json.RawMessage(`{"resultType":"complete",` + fields + `,"ttlMs":0,"cacheScope":"private"}`)
 	}
 	return json.RawMessage(`{` + fields + `}`)
 }
 
-// textOf returns the text of a result of the desk.
-func textOf(t *testing.T, result json.RawMessage) string {
+// textOfResult returns the text of a result of the scripted service.
+func textOfResult(t *testing.T, result json.RawMessage) string {
 	t.Helper()
 	var v struct{ Content []struct{ Text string } }
 	if err := json.Unmarshal(result, &v); err != nil || len(v.Content) != 1 {
@@ -201,8 +207,8 @@ func textOf(t *testing.T, result json.RawMessage) string {
 	return v.Content[0].Text
 }
 
-// meta returns the metadata of a modern request; caps are the client's capabilities.
-func meta(caps string) string {
+// modernMeta returns the metadata of a modern request; caps are the client's capabilities.
+func modernMeta(caps string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + caps + `}`
 }
