@@ -32,7 +32,7 @@ func TestWrongFields(t *testing.T) {
 			for _, wrong := range withWrongFields(body) {
 				if !sent[endpoint+wrong] {
 					sent[endpoint+wrong] = true
-					send(t, v, endpoint, wrong)
+					sendAndCheck(t, v, endpoint, wrong)
 				}
 			}
 		}

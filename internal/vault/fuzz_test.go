@@ -45,20 +45,20 @@ func FuzzHandler(f *testing.F) {
 		}
 		v := vault.New(path, vault.Options{})
 		t.Cleanup(func() { _ = v.Close() })
-		send(t, v, endpoint, body)
+		sendAndCheck(t, v, endpoint, body)
 		w, err := v.Workspace(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantSound(t, w)
-		if !writesTo(t, file, endpoint, body) && written(t, path) {
+		if !wouldWrite(t, file, endpoint, body) && hasWriteAheadLog(t, path) {
 			t.Errorf("%s only reads, and yet the file was written", endpoint)
 		}
 	})
 }
 
-// send sends a request and checks that the answer is well-formed and comes in time.
-func send(t *testing.T, v http.Handler, endpoint, body string) *httptest.ResponseRecorder {
+// sendAndCheck sends a request and checks that the answer is well-formed and comes in time.
+func sendAndCheck(t *testing.T, v http.Handler, endpoint, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
 	defer cancel()
@@ -88,9 +88,9 @@ func send(t *testing.T, v http.Handler, endpoint, body string) *httptest.Respons
 	}
 }
 
-// writesTo reports whether a request writes to the vault in file. It sends the request to a copy that is open for reading
+// wouldWrite reports whether a request writes to the vault in file. It sends the request to a copy that is open for reading
 // only, which refuses to write.
-func writesTo(t *testing.T, file []byte, endpoint, body string) bool {
+func wouldWrite(t *testing.T, file []byte, endpoint, body string) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "read.db")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
@@ -103,8 +103,8 @@ func writesTo(t *testing.T, file []byte, endpoint, body string) bool {
 	return rec.Code == http.StatusInternalServerError && strings.Contains(rec.Body.String(), "opened for reading only")
 }
 
-// written reports whether the vault at path was written since its file was copied there: then it has a write-ahead log.
-func written(t *testing.T, path string) bool {
+// hasWriteAheadLog reports whether the vault at path was written since its file was copied there: then it has a write-ahead log.
+func hasWriteAheadLog(t *testing.T, path string) bool {
 	t.Helper()
 	log, err := os.Stat(path + "-wal")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -113,6 +113,7 @@ func written(t *testing.T, path string) bool {
 	return err == nil && log.Size() > 0
 }
 
+// wantSound fails the test if the check of a workspace finds problems.
 func wantSound(t *testing.T, w *workspace.Workspace) {
 	t.Helper()
 	problems, err := w.Check(t.Context(), nil)

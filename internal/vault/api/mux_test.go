@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// opened opens the file of a vault.
-func opened(t *testing.T, path string, o workspace.Options) *workspace.Workspace {
+// openWorkspace opens the file of a vault.
+func openWorkspace(t *testing.T, path string, o workspace.Options) *workspace.Workspace {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), path, o)
 	if err != nil {
@@ -23,16 +23,16 @@ func opened(t *testing.T, path string, o workspace.Options) *workspace.Workspace
 	return w
 }
 
-// post sends an empty object and returns the status and the answer.
-func post(t *testing.T, h http.Handler, path string) (status int, answer string) {
+// postEmpty sends an empty object and returns the status and the answer.
+func postEmpty(t *testing.T, h http.Handler, path string) (status int, answer string) {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader("{}")))
 	return rec.Code, rec.Body.String()
 }
 
-// joinReadFirst adds the route /make, which writes a record only if there is none yet, and answers whether it could write.
-func joinReadFirst(mux *api.Mux) {
+// addMakeRoute adds the route /make, which writes a record only if there is none yet, and answers whether it could write.
+func addMakeRoute(mux *api.Mux) {
 	mux.ReadFirst("/make", func(tx *workspace.Tx, _ api.Request) api.Reply {
 		if tx.Record("test", "made") == nil {
 			api.NeedWrite(tx)
@@ -45,19 +45,19 @@ func joinReadFirst(mux *api.Mux) {
 func TestReadFirstWritesOnlyWhenItMust(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notes.db")
-	mux := api.New(opened(t, path, workspace.Options{}), nil)
-	joinReadFirst(mux)
-	readOnly := api.New(opened(t, path, workspace.Options{ReadOnly: true}), nil)
-	joinReadFirst(readOnly)
-	if status, got := post(t, readOnly, "/make"); status != http.StatusInternalServerError || !strings.Contains(got, "opened for reading only") {
+	mux := api.New(openWorkspace(t, path, workspace.Options{}), nil)
+	addMakeRoute(mux)
+	readOnly := api.New(openWorkspace(t, path, workspace.Options{ReadOnly: true}), nil)
+	addMakeRoute(readOnly)
+	if status, got := postEmpty(t, readOnly, "/make"); status != http.StatusInternalServerError || !strings.Contains(got, "opened for reading only") {
 		t.Errorf("a write over a file that is only read: status %d, %s", status, got)
 	}
 	for _, want := range []string{"true", "false", "false"} {
-		if status, got := post(t, mux, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":`+want) {
+		if status, got := postEmpty(t, mux, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":`+want) {
 			t.Errorf("status %d, %s; want that it writes: %s", status, got, want)
 		}
 	}
-	if status, got := post(t, readOnly, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
+	if status, got := postEmpty(t, readOnly, "/make"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
 		t.Errorf("a read over a file that is only read: status %d, %s", status, got)
 	}
 }
@@ -65,14 +65,14 @@ func TestReadFirstWritesOnlyWhenItMust(t *testing.T) {
 // TestReadFirstUndoesWhatIsRefused checks that a refused request leaves nothing behind, also when it began as a read.
 func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
 	t.Parallel()
-	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	w := openWorkspace(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 	mux := api.New(w, nil)
 	mux.ReadFirst("/refuse", func(tx *workspace.Tx, _ api.Request) api.Reply {
 		api.NeedWrite(tx)
 		tx.PutRecord(workspace.Record{Kind: "test", ID: "refused"})
 		return api.Fail(-1, "no")
 	})
-	if _, got := post(t, mux, "/refuse"); !strings.Contains(got, `"code":-1,"msg":"no"`) {
+	if _, got := postEmpty(t, mux, "/refuse"); !strings.Contains(got, `"code":-1,"msg":"no"`) {
 		t.Errorf("answered %s", got)
 	}
 	err := w.View(t.Context(), func(tx *workspace.Tx) error {
@@ -90,7 +90,7 @@ func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
 // next request is answered.
 func TestPanicIsAnswered(t *testing.T) {
 	t.Parallel()
-	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
+	w := openWorkspace(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 	var log strings.Builder
 	mux := api.New(w, slog.New(slog.NewTextHandler(&log, nil)))
 	wrong := func(tx *workspace.Tx, _ api.Request) api.Reply {
@@ -105,11 +105,11 @@ func TestPanicIsAnswered(t *testing.T) {
 	mux.Read("/made", func(tx *workspace.Tx, _ api.Request) api.Reply { return api.OK(tx.Record("test", "made") != nil) })
 	for _, path := range []string{"/read", "/write", "/answer"} {
 		log.Reset()
-		if status, got := post(t, mux, path); status != http.StatusInternalServerError || !strings.Contains(log.String(), "stack=") {
+		if status, got := postEmpty(t, mux, path); status != http.StatusInternalServerError || !strings.Contains(log.String(), "stack=") {
 			t.Errorf("%s: status %d, %s, logged %q", path, status, got, log.String())
 		}
 	}
-	if status, got := post(t, mux, "/made"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
+	if status, got := postEmpty(t, mux, "/made"); status != http.StatusOK || !strings.Contains(got, `"data":false`) {
 		t.Errorf("status %d, %s", status, got)
 	}
 }
@@ -117,12 +117,12 @@ func TestPanicIsAnswered(t *testing.T) {
 // TestReadMustNotWrite checks that a request fails when its handler wants to write although its route only reads.
 func TestReadMustNotWrite(t *testing.T) {
 	t.Parallel()
-	mux := api.New(opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{}), nil)
+	mux := api.New(openWorkspace(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{}), nil)
 	mux.Read("/read", func(tx *workspace.Tx, _ api.Request) api.Reply {
 		api.NeedWrite(tx)
 		return api.Done()
 	})
-	if status, got := post(t, mux, "/read"); status != http.StatusInternalServerError {
+	if status, got := postEmpty(t, mux, "/read"); status != http.StatusInternalServerError {
 		t.Errorf("status %d, %s", status, got)
 	}
 }

@@ -129,5 +129,5 @@ func databaseOf(markdown string) string {
 	return id
 }
 
-// textOf returns the text of a row that is bound to b.
-func textOf(b *tree.Block) string { return markup.Content(b) }
+// rowText returns the text of a row that is bound to b.
+func rowText(b *tree.Block) string { return markup.Content(b) }

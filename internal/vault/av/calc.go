@@ -176,10 +176,12 @@ func roundBinary(n float64) float64 {
 	return n
 }
 
+// numberOf returns a computed number as a value, in a format of numbers.
 func numberOf(n float64, format string) *value {
 	return &value{Type: siyuanapi.ColumnNumber, Number: numberValue(n, format)}
 }
 
+// percentage returns the share of part in total as a value, 0 if total is 0.
 func percentage(part, total int) *value {
 	if total == 0 {
 		return numberOf(0, "percent")

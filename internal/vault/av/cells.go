@@ -83,6 +83,7 @@ func (s *databases) normalize(db *database, c *column, before, v *value) {
 	}
 }
 
+// related returns the rows that a relation cell has, none for other values.
 func (v *value) related() []string {
 	if v.Relation == nil {
 		return nil
@@ -125,7 +126,7 @@ func (s *databases) rebind(db *database, before, v *value) {
 	}
 	if b := s.tx.Block(v.Block.ID); b != nil && db.rowOf(v.Block.ID) == "" {
 		addMembership(b, db.id)
-		v.Block.Content, v.IsDetached = textOf(b), false
+		v.Block.Content, v.IsDetached = rowText(b), false
 	} else if v.Block.ID != "" {
 		v.Block.ID, v.IsDetached = oldID, before.IsDetached
 		return

@@ -9,8 +9,8 @@ import (
 
 // This file decides whether a value meets the condition of a filter.
 
-// compareValues reports whether a value meets a condition: operator compares it with want. Conditions without an
-// operand are met by all values.
+// compareValues reports whether a value meets a condition: operator compares it with want. Four operators need no want. For
+// the others, a condition whose want is nil or blank is met by all values, as a filter that is not filled in yet.
 func compareValues(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":
@@ -99,7 +99,8 @@ func numberHolds(v *value, want float64, operator string) bool {
 	return true
 }
 
-// timeHolds compares times. An operand without a time of day, as in the editor's filters, stands for the whole day.
+// timeHolds compares times. An operand stands for the whole day; a date with a time of day other than midnight stands for its
+// minute. The end of "Is between" is always a whole day.
 func timeHolds(v, want *value, operator string) bool {
 	at, ok := v.time()
 	if !ok {

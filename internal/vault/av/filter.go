@@ -45,6 +45,7 @@ func (db *database) pruneFilters(conditions []object) []any {
 	return pruned
 }
 
+// isGroup reports whether an entry of a filter is a group of conditions, not a single one.
 func isGroup(condition object) bool {
 	return condition.str("column") == "" || len(condition.objects("filters")) > 0
 }

@@ -91,13 +91,13 @@ func TestFormatNumber(t *testing.T) {
 		format string
 		want   string
 	}{
-		{42.5, "", "42.5"},
-		{1e21, "", "1000000000000000000000"},
-		{-1234567.891, "commas", "-1,234,567.891"},
-		{0.256, "percent", "25.6%"},
-		{1234.5, "usDollar", "$1,234.50"},
-		{-3, "yuan", "-CN¥3.00"},
-		{7, "no such", "7"},
+		{n: 42.5, want: "42.5"},
+		{n: 1e21, want: "1000000000000000000000"},
+		{n: -1234567.891, format: "commas", want: "-1,234,567.891"},
+		{n: 0.256, format: "percent", want: "25.6%"},
+		{n: 1234.5, format: "usDollar", want: "$1,234.50"},
+		{n: -3, format: "yuan", want: "-CN¥3.00"},
+		{n: 7, format: "no such", want: "7"},
 	} {
 		if got := formatNumber(tt.n, tt.format); got != tt.want {
 			t.Errorf("%v as %q is %s, want %s", tt.n, tt.format, got, tt.want)

@@ -50,6 +50,7 @@ func (v *value) detachMember(name string) {
 	}
 }
 
+// detachPointer is detachMember for one member, to which at points.
 func detachPointer[T any](name, member string, at **T) {
 	if *at != nil && strings.EqualFold(name, member) {
 		c := **at

@@ -72,6 +72,7 @@ func (o object) with(others ...object) object {
 	return c
 }
 
+// asObject returns a JSON object, nil for any other value.
 func asObject(v any) object {
 	switch inner := v.(type) {
 	case map[string]any:

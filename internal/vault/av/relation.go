@@ -9,7 +9,8 @@ import (
 
 // This file computes relations between databases, and keeps both ends of two-way relations equal.
 
-// relation returns the value of a relation cell: the related rows that exist, with their primary values.
+// relation returns the value of a relation cell: the related rows that exist, with their primary values. Where the related
+// database does not exist, it is the ids that are stored.
 func (s *sheet) relation(c *column, row string) *valueRelation {
 	r := &valueRelation{}
 	v := c.stored(row)
@@ -108,7 +109,7 @@ func (s *databases) otherEnd(c *column) (*database, *column) {
 	return related, backColumn
 }
 
-// changeRelated replaces the related rows in a cell of a relation column.
+// changeRelated replaces the related rows in a cell of a relation column, which it creates if nothing is stored there.
 func (db *database) changeRelated(c *column, row string, change func([]string) []string) {
 	stored := c.cell(row)
 	v := untouchedOr(c, row)

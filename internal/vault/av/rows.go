@@ -80,7 +80,7 @@ func (s *databases) newRow(db *database, src api.Request, bound map[string]bool)
 		return nil
 	}
 	bound[b.ID] = true
-	v.Block.ID, v.Block.Content = b.ID, textOf(b)
+	v.Block.ID, v.Block.Content = b.ID, rowText(b)
 	return v
 }
 
@@ -160,6 +160,7 @@ func (s *databases) removeRows(db *database, rows []string) {
 	db.changed = true
 }
 
+// dropRows removes rows from the list at a key of o.
 func dropRows(o object, key string, removed map[string]bool) {
 	if list := o.list(key); list != nil {
 		o[key] = slices.DeleteFunc(list, func(item any) bool { row, _ := item.(string); return removed[row] })

@@ -9,50 +9,51 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// bind adds rows bound to blocks.
-func (v *vault) bind(database string, rowsAndBlocks ...string) {
+// addBoundRows adds rows bound to blocks.
+func (v *vault) addBoundRows(database string, rowsAndBlocks ...string) {
 	v.T.Helper()
 	srcs := []any{}
 	for i := 0; i+1 < len(rowsAndBlocks); i += 2 {
 		srcs = append(srcs, object{"itemID": rowsAndBlocks[i], "id": rowsAndBlocks[i+1], "isDetached": false})
 	}
-	v.do(object{"action": "insertAttrViewBlock", "avID": database, "srcs": srcs})
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": database, "srcs": srcs})
 }
 
+// memberships returns the attribute of a block that lists the databases it is a row in, separated by commas.
 func (v *vault) memberships(block string) string {
 	v.T.Helper()
 	return v.Ask("attr/getBlockAttrs", object{"id": block}).Get("custom-avs").Str
 }
 
-// primary returns the block in the primary cell of a row of a rendered table.
-func primary(rendered gjson.Result, row string) gjson.Result {
+// primaryCell returns the block in the primary cell of a row of a rendered table.
+func primaryCell(rendered gjson.Result, row string) gjson.Result {
 	return rendered.Get(`view.rows.#(id=="` + row + `").cells.#(valueType=="block").value.block`)
 }
 
 func TestBoundRows(t *testing.T) {
 	t.Parallel()
-	v, doc := withDatabase(t)
-	v.show(doc, "20240801120000-avblk02", second)
-	blocks := v.blocks(doc)
-	v.bind(db, rowA, blocks[0], rowB, blocks[1], rowC, doc)
-	v.bind(second, target1, blocks[0])
+	v, doc := newVaultWithDatabase(t)
+	v.showDatabase(doc, "20240801120000-avblk02", second)
+	blocks := v.topBlocks(doc)
+	v.addBoundRows(db, rowA, blocks[0], rowB, blocks[1], rowC, doc)
+	v.addBoundRows(second, target1, blocks[0])
 	if got := v.memberships(blocks[0]); got != db+","+second {
 		t.Errorf("the block is in %q", got)
 	}
-	if got := primary(v.render(db, nil), rowC).Get("content").Str; got != "DB 数据库" {
+	if got := primaryCell(v.render(db, nil), rowC).Get("content").Str; got != "DB 数据库" {
 		t.Errorf("a document shows as %q", got)
 	}
 
-	v.bind(db, "20240801130009-rowagai", blocks[0])
-	v.bind(db, "20240801130008-rowghos", "20990101000000-zzzzzzz")
-	if got := rows(v.render(db, nil)); got != rowA+" "+rowB+" "+rowC {
+	v.addBoundRows(db, "20240801130009-rowagai", blocks[0])
+	v.addBoundRows(db, "20240801130008-rowghos", "20990101000000-zzzzzzz")
+	if got := rowIDs(v.render(db, nil)); got != rowA+" "+rowB+" "+rowC {
 		t.Errorf("rows %s", got)
 	}
 
 	v.Ask("block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "one **anew**\n{: custom-avs=\"" + db + "," + second + "\"}"})
 	for name, got := range map[string]gjson.Result{
-		"rendered": primary(v.render(db, nil), rowA),
-		"stored":   v.stored(db).Get(`keyValues.#(key.type=="block").values.#(blockID=="` + rowA + `").block`),
+		"rendered": primaryCell(v.render(db, nil), rowA),
+		"stored":   v.readFile(db).Get(`keyValues.#(key.type=="block").values.#(blockID=="` + rowA + `").block`),
 		"listed":   v.Ask("av/getAttributeViewPrimaryKeyValues", object{"id": db, "keyword": "anew"}).Get("rows.values.0.block"),
 	} {
 		if got.Get("content").Str != "one anew" || got.Get("id").Str != blocks[0] {
@@ -60,43 +61,43 @@ func TestBoundRows(t *testing.T) {
 		}
 	}
 
-	v.do(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": []string{rowA, blocks[1]}})
+	v.runOps(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": []string{rowA, blocks[1]}})
 	if got := v.memberships(blocks[0]); got != second {
 		t.Errorf("after the removal the block is in %q", got)
 	}
-	if got := rows(v.render(db, nil)); got != rowB+" "+rowC {
+	if got := rowIDs(v.render(db, nil)); got != rowB+" "+rowC {
 		t.Errorf("removing by the id of a block: rows %s", got)
 	}
 	v.Ask("block/deleteBlock", object{"id": blocks[1]})
-	if got := rows(v.render(db, nil)); got != rowC {
+	if got := rowIDs(v.render(db, nil)); got != rowC {
 		t.Errorf("after one of the blocks is gone: rows %s", got)
 	}
 }
 
 func TestOrderOfRows(t *testing.T) {
 	t.Parallel()
-	v, _ := withDatabase(t)
-	v.detached(db, rowB, "B", rowC, "C")
-	v.detached(db, rowA, "A")
-	if got := rows(v.render(db, nil)); got != rowA+" "+rowB+" "+rowC {
+	v, _ := newVaultWithDatabase(t)
+	v.addDetachedRows(db, rowB, "B", rowC, "C")
+	v.addDetachedRows(db, rowA, "A")
+	if got := rowIDs(v.render(db, nil)); got != rowA+" "+rowB+" "+rowC {
 		t.Errorf("new rows come first: %s", got)
 	}
-	v.do(object{"action": "insertAttrViewBlock", "avID": db, "previousID": rowB, "srcs": []any{
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": db, "previousID": rowB, "srcs": []any{
 		object{"itemID": target1, "isDetached": true, "content": "1"},
 		object{"itemID": target2, "isDetached": true, "content": "2"},
 		object{"itemID": rowA, "isDetached": true, "content": "taken"},
 	}})
-	if got := rows(v.render(db, nil)); got != strings.Join([]string{rowA, rowB, target1, target2, rowC}, " ") {
+	if got := rowIDs(v.render(db, nil)); got != strings.Join([]string{rowA, rowB, target1, target2, rowC}, " ") {
 		t.Errorf("behind B: %s", got)
 	}
 	for page, want := range map[int]string{1: rowA + " " + rowB, 3: rowC, 9: "", 0: rowA + " " + rowB} {
 		got := v.render(db, object{"page": page, "pageSize": 2})
-		if rows(got) != want || got.Get("view.rowCount").Int() != 5 {
-			t.Errorf("page %d: %s of %d", page, rows(got), got.Get("view.rowCount").Int())
+		if rowIDs(got) != want || got.Get("view.rowCount").Int() != 5 {
+			t.Errorf("page %d: %s of %d", page, rowIDs(got), got.Get("view.rowCount").Int())
 		}
 	}
-	if got := v.render(db, object{"page": 1 << 40, "pageSize": 1 << 40}); rows(got) != "" {
-		t.Errorf("a page far away: %s", rows(got))
+	if got := v.render(db, object{"page": 1 << 40, "pageSize": 1 << 40}); rowIDs(got) != "" {
+		t.Errorf("a page far away: %s", rowIDs(got))
 	}
 }
 
@@ -121,7 +122,7 @@ func TestRenderMakesDatabases(t *testing.T) {
 		t.Errorf("made all the same: %s", got)
 	}
 	v.Ask("av/renderAttributeView", object{"id": ghost})
-	if got := v.stored(ghost); got.Get("spec").Int() != 5 || got.Get("keyIDs").Raw != "null" || got.Get("views.#").Int() != 1 {
+	if got := v.readFile(ghost); got.Get("spec").Int() != 5 || got.Get("keyIDs").Raw != "null" || got.Get("views.#").Int() != 1 {
 		t.Errorf("the new database is %s", got.Raw)
 	}
 	var file string
@@ -131,39 +132,39 @@ func TestRenderMakesDatabases(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if file != v.stored(ghost).Raw {
+	if file != v.readFile(ghost).Raw {
 		t.Errorf("the file is %s", file)
 	}
 }
 
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
-	v := related(t)
-	v.do(object{"action": "setAttrViewName", "id": db, "data": "Projects"})
-	before, other := v.stored(db).Raw, v.stored(second).Raw
+	v := newRelatedVault(t)
+	v.runOps(object{"action": "setAttrViewName", "id": db, "data": "Projects"})
+	before, other := v.readFile(db).Raw, v.readFile(second).Raw
 	id := v.Ask("av/duplicateAttributeViewBlock", object{"avID": db}).Get("avID").Str
-	got := v.stored(id)
+	got := v.readFile(id)
 	if !strings.HasPrefix(got.Get("name").Str, "Projects (Duplicated 20") || got.Get("keyValues.#").Int() != gjson.Get(before, "keyValues.#").Int() {
 		t.Errorf("the copy is %s", got.Raw)
 	}
 	if how := got.Get(`keyValues.#(key.id=="` + relation + `").key.relation`); how.Get("isTwoWay").Bool() || how.Get("avID").Str != second {
 		t.Errorf("the relation of the copy is %s", how.Raw)
 	}
-	v.set(id, relation, rowA, object{"relation": object{"blockIDs": []string{target3}}})
-	if v.stored(db).Raw != before || v.stored(second).Raw != other {
+	v.setCell(id, relation, rowA, object{"relation": object{"blockIDs": []string{target3}}})
+	if v.readFile(db).Raw != before || v.readFile(second).Raw != other {
 		t.Error("a change of the copy reaches others")
 	}
-	if got := v.cell(id, relation, rowA).Get("relation.contents.0.block.content").Str; got != "target C" {
+	if got := v.renderCell(id, relation, rowA).Get("relation.contents.0.block.content").Str; got != "target C" {
 		t.Errorf("the copy is related to %q", got)
 	}
 }
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	v, doc := withDatabase(t)
-	v.show(doc, "20240801120000-avblk02", second)
+	v, doc := newVaultWithDatabase(t)
+	v.showDatabase(doc, "20240801120000-avblk02", second)
 	v.Ask("av/renderAttributeView", object{"id": "20990101000001-ghostav"}) // no block shows it
-	v.do(object{"action": "setAttrViewName", "id": db, "data": "Projects 项目"},
+	v.runOps(object{"action": "setAttrViewName", "id": db, "data": "Projects 项目"},
 		object{"action": "addAttrViewView", "avID": db, "id": "20240801160000-newview", "blockID": dbBlock, "layout": "gallery"})
 	for keyword, want := range map[string]string{"": db + " " + second, "项目": db, "PROJ": db, "nothing": ""} {
 		var ids []string
@@ -185,22 +186,22 @@ func TestSearch(t *testing.T) {
 
 func TestBindingByCell(t *testing.T) {
 	t.Parallel()
-	v, doc := withDatabase(t)
-	blocks := v.blocks(doc)
-	v.detached(db, rowA, "A")
-	name := v.stored(db).Get(`keyValues.#(key.type=="block").key.id`).Str
+	v, doc := newVaultWithDatabase(t)
+	blocks := v.topBlocks(doc)
+	v.addDetachedRows(db, rowA, "A")
+	name := v.readFile(db).Get(`keyValues.#(key.type=="block").key.id`).Str
 	for _, step := range []struct {
 		data          object
 		block, shown  string
 		first, second string // the databases in which the two blocks are rows
 	}{
-		{object{"isDetached": false, "block": object{"id": blocks[0]}}, blocks[0], "one", db, ""},
-		{object{"block": object{"id": blocks[1]}}, blocks[1], "two", "", db},
-		{object{"block": object{"id": "20990101000000-zzzzzzz"}}, blocks[1], "two", "", db},
-		{object{"isDetached": true, "block": object{"id": "", "content": "alone"}}, "", "alone", "", ""},
+		{data: object{"isDetached": false, "block": object{"id": blocks[0]}}, block: blocks[0], shown: "one", first: db},
+		{data: object{"block": object{"id": blocks[1]}}, block: blocks[1], shown: "two", second: db},
+		{data: object{"block": object{"id": "20990101000000-zzzzzzz"}}, block: blocks[1], shown: "two", second: db},
+		{data: object{"isDetached": true, "block": object{"id": "", "content": "alone"}}, shown: "alone"},
 	} {
-		v.set(db, name, rowA, step.data)
-		if got := primary(v.render(db, nil), rowA); got.Get("id").Str != step.block || got.Get("content").Str != step.shown {
+		v.setCell(db, name, rowA, step.data)
+		if got := primaryCell(v.render(db, nil), rowA); got.Get("id").Str != step.block || got.Get("content").Str != step.shown {
 			t.Errorf("%v: %s", step.data, got.Raw)
 		}
 		if a, b := v.memberships(blocks[0]), v.memberships(blocks[1]); a != step.first || b != step.second {

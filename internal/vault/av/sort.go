@@ -101,6 +101,7 @@ func (r *valueRollup) single() *value {
 	return r.Contents[0]
 }
 
+// btoi returns 1 for true and 0 for false.
 func btoi(on bool) int {
 	if on {
 		return 1

@@ -97,6 +97,7 @@ func (v *value) complete() {
 	}
 }
 
+// ensure sets a pointer to a new zero value if it is nil.
 func ensure[T any](at **T) {
 	if *at == nil {
 		*at = new(T)

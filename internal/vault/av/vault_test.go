@@ -21,13 +21,14 @@ type object = map[string]any
 // vault is a workspace in a temporary file with the routes that databases need around them.
 type vault struct{ *vaulttest.Vault }
 
+// newVault returns a vault with the routes that the tests of databases call.
 func newVault(t testing.TB) *vault {
 	t.Helper()
 	return &vault{vaulttest.New(t, document.Register, block.Register, av.Register)}
 }
 
-// do runs operations in one transaction.
-func (v *vault) do(ops ...object) {
+// runOps runs operations in one transaction.
+func (v *vault) runOps(ops ...object) {
 	v.T.Helper()
 	v.Ask("transactions", object{"transactions": []any{object{"doOperations": ops, "undoOperations": []any{}}}, "reqId": 1, "app": "", "session": ""})
 }
@@ -42,26 +43,26 @@ const (
 	rowC    = "20240801130002-rowcccc"
 )
 
-// withDatabase returns a vault with a document that shows the database db, and the id of the document.
-func withDatabase(t testing.TB) (*vault, string) {
+// newVaultWithDatabase returns a vault with a document that shows the database db, and the id of the document.
+func newVaultWithDatabase(t testing.TB) (*vault, string) {
 	t.Helper()
 	v := newVault(t)
 	box := v.Ask("notebook/createNotebook", object{"name": "Databases"}).Get("notebook.id").Str
 	doc := v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/DB 数据库", "markdown": "one\n\ntwo\n\nthree"}).Str
-	v.show(doc, dbBlock, db)
+	v.showDatabase(doc, dbBlock, db)
 	return v, doc
 }
 
-// show makes a database and appends a block that shows it to a document.
-func (v *vault) show(doc, block, id string) {
+// showDatabase makes a database and appends a block that shows it to a document.
+func (v *vault) showDatabase(doc, block, id string) {
 	v.T.Helper()
 	v.Ask("block/appendBlock", object{"dataType": "dom", "parentID": doc, "data": `<div class="av" data-node-id="` + block +
 		`" data-av-id="` + id + `" data-type="NodeAttributeView" data-av-type="table"></div>`})
 	v.Ask("av/renderAttributeView", object{"id": id, "blockID": block, "createIfNotExist": true})
 }
 
-// blocks returns the ids of the blocks at the top level of a document.
-func (v *vault) blocks(doc string) []string {
+// topBlocks returns the ids of the blocks at the top level of a document.
+func (v *vault) topBlocks(doc string) []string {
 	v.T.Helper()
 	var ids []string
 	for _, b := range v.Ask("block/getChildBlocks", object{"id": doc}).Array() {
@@ -70,27 +71,27 @@ func (v *vault) blocks(doc string) []string {
 	return ids
 }
 
-// detached adds detached rows, given by id and text in turn. A detached row has no block.
-func (v *vault) detached(database string, rows ...string) {
+// addDetachedRows adds detached rows, given by id and text in turn. A detached row has no block.
+func (v *vault) addDetachedRows(database string, rows ...string) {
 	v.T.Helper()
 	srcs := []any{}
 	for i := 0; i+1 < len(rows); i += 2 {
 		srcs = append(srcs, object{"itemID": rows[i], "isDetached": true, "content": rows[i+1]})
 	}
-	v.do(object{"action": "insertAttrViewBlock", "avID": database, "srcs": srcs})
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": database, "srcs": srcs})
 }
 
-// column adds a column at the front of a database and returns its id.
-func (v *vault) column(database, id, kind string) string {
+// addColumn adds a column at the front of a database and returns its id.
+func (v *vault) addColumn(database, id, kind string) string {
 	v.T.Helper()
-	v.do(object{"action": "addAttrViewCol", "avID": database, "id": id, "name": kind, "type": kind, "data": "", "previousID": ""})
+	v.runOps(object{"action": "addAttrViewCol", "avID": database, "id": id, "name": kind, "type": kind, "data": "", "previousID": ""})
 	return id
 }
 
-// set writes a cell.
-func (v *vault) set(database, column, row string, data object) {
+// setCell writes a cell.
+func (v *vault) setCell(database, column, row string, data object) {
 	v.T.Helper()
-	v.do(object{"action": "updateAttrViewCell", "avID": database, "keyID": column, "rowID": row, "data": data})
+	v.runOps(object{"action": "updateAttrViewCell", "avID": database, "keyID": column, "rowID": row, "data": data})
 }
 
 // render returns a rendered database. The members of more are added to the request.
@@ -101,14 +102,14 @@ func (v *vault) render(database string, more object) gjson.Result {
 	return v.Ask("av/renderAttributeView", body)
 }
 
-// cell returns the rendered value of a cell.
-func (v *vault) cell(database, column, row string) gjson.Result {
+// renderCell returns the rendered value of a cell.
+func (v *vault) renderCell(database, column, row string) gjson.Result {
 	v.T.Helper()
 	return v.render(database, nil).Get(`view.rows.#(id=="` + row + `").cells.#(value.keyID=="` + column + `").value`)
 }
 
-// rows returns the ids of the rows of a rendered table, separated by spaces.
-func rows(rendered gjson.Result) string {
+// rowIDs returns the ids of the rows of a rendered table, separated by spaces.
+func rowIDs(rendered gjson.Result) string {
 	var ids []string
 	for _, row := range rendered.Get("view.rows.#.id").Array() {
 		ids = append(ids, row.Str)
@@ -116,35 +117,35 @@ func rows(rendered gjson.Result) string {
 	return strings.Join(ids, " ")
 }
 
-// stored returns the file of a database.
-func (v *vault) stored(database string) gjson.Result {
+// readFile returns the file of a database.
+func (v *vault) readFile(database string) gjson.Result {
 	v.T.Helper()
 	return v.Ask("av/getAttributeView", object{"id": database}).Get("av")
 }
 
-// edit sets a member of a view ("views") or a column ("keyValues") in the file of a database, as SiYuan's editor does.
-func (v *vault) edit(database, list, id, member string, value any) {
+// setInFile sets a member of a view ("views") or a column ("keyValues") in the file of a database, as SiYuan's editor does.
+func (v *vault) setInFile(database, list, id, member string, value any) {
 	v.T.Helper()
-	data := v.stored(database)
+	data := v.readFile(database)
 	for i, one := range data.Get(list).Array() {
 		if one.Get("id").Str == id || one.Get("key.id").Str == id {
 			changed, err := sjson.Set(data.Raw, fmt.Sprintf("%s.%d.%s", list, i, member), value)
 			if err != nil {
 				v.T.Fatal(err)
 			}
-			v.put(database, changed)
+			v.writeFile(database, changed)
 		}
 	}
 }
 
-// view sets a member of the current view of the first database.
-func (v *vault) view(member string, value any) {
+// setInView sets a member of the current view of the first database.
+func (v *vault) setInView(member string, value any) {
 	v.T.Helper()
-	v.edit(db, "views", v.stored(db).Get("viewID").Str, member, value)
+	v.setInFile(db, "views", v.readFile(db).Get("viewID").Str, member, value)
 }
 
-// put writes the file of a database directly, as another program would.
-func (v *vault) put(database, data string) {
+// writeFile writes the file of a database directly, as another program would.
+func (v *vault) writeFile(database, data string) {
 	v.T.Helper()
 	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/storage/av/"+database+".json", []byte(data), tx.Stat("/data").Changed)

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// filled returns a vault with a database of three rows and a column of each of eight types. Rows A and B differ in every
+// newFilledVault returns a vault with a database of three rows and a column of each of eight types. Rows A and B differ in every
 // column that holds values; row C has none but its name.
-func filled(t *testing.T) *vault {
+func newFilledVault(t *testing.T) *vault {
 	t.Helper()
-	v, _ := withDatabase(t)
-	v.detached(db, rowA, "Apple", rowB, "Banana", rowC, "cherry")
+	v, _ := newVaultWithDatabase(t)
+	v.addDetachedRows(db, rowA, "Apple", rowB, "Banana", rowC, "cherry")
 	n := 0
 	for kind, cells := range map[string][2]object{
 		"text":     {{"text": object{"content": "first 第一"}}, {"text": object{"content": "second"}}},
@@ -22,10 +22,10 @@ func filled(t *testing.T) *vault {
 		"created":  {}, "lineNumber": {},
 	} {
 		n++
-		key := v.column(db, fmt.Sprintf("2024080112000%d-keykeyk", n), kind)
+		key := v.addColumn(db, fmt.Sprintf("2024080112000%d-keykeyk", n), kind)
 		for i, row := range []string{rowA, rowB} {
 			if cells[i] != nil {
-				v.set(db, key, row, cells[i])
+				v.setCell(db, key, row, cells[i])
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func filled(t *testing.T) *vault {
 
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	v := filled(t)
+	v := newFilledVault(t)
 	option := func(name string) object { return object{"mSelect": []any{object{"content": name, "color": ""}}} }
 	text := func(s string) object { return object{"type": "text", "text": object{"content": s}} }
 	num := func(n float64) object {
@@ -48,73 +48,73 @@ func TestFilters(t *testing.T) {
 		value          object
 		want           string
 	}{
-		{"text", "=", text("SECOND"), rowB},
-		{"text", "!=", text("second"), rowA + " " + rowC},
-		{"text", "Contains", text("第一"), rowA},
-		{"text", "Does not contain", text("second"), rowA + " " + rowC},
-		{"text", "Starts with", text("first"), rowA},
-		{"text", "Ends with", text("d"), rowB},
-		{"text", "=", object{"text": object{"content": "second"}}, rowB}, // without a type
-		{"text", "Is empty", nil, rowC},
-		{"text", "Is not empty", nil, rowA + " " + rowB},
-		{"text", "=", text(""), rowA + " " + rowB + " " + rowC},
-		{"text", "no such", text("x"), rowA + " " + rowB + " " + rowC},
-		{"number", "=", num(5), rowA},
-		{"number", "!=", num(5), rowB + " " + rowC},
-		{"number", ">", num(5), rowB},
-		{"number", ">=", num(5), rowA + " " + rowB},
-		{"number", "<", num(40), rowA},
-		{"number", "<=", num(40), rowA + " " + rowB},
-		{"number", "Is empty", nil, rowC},
-		{"date", "=", day(1722470400000), rowA},
-		{"date", ">", day(1722470400000), rowB},
-		{"date", "<=", day(1722470400000), rowA},
-		{"date", "Is between", object{"date": object{"content": 1722384000000, "isNotEmpty": true, "isNotTime": true, "content2": 1722556800000, "isNotEmpty2": true}}, rowA},
-		{"select", "=", option("Done"), rowB},
-		{"select", "!=", option("Done"), rowA + " " + rowC},
-		{"mSelect", "Contains", option("y"), rowA + " " + rowB},
-		{"mSelect", "Does not contain", option("x"), rowB + " " + rowC},
-		{"mSelect", "Is empty", nil, rowC},
-		{"checkbox", "Is true", object{"type": "checkbox"}, rowA},
-		{"checkbox", "Is false", object{"type": "checkbox"}, rowB + " " + rowC},
-		{"created", "Is empty", nil, ""},
+		{kind: "text", operator: "=", value: text("SECOND"), want: rowB},
+		{kind: "text", operator: "!=", value: text("second"), want: rowA + " " + rowC},
+		{kind: "text", operator: "Contains", value: text("第一"), want: rowA},
+		{kind: "text", operator: "Does not contain", value: text("second"), want: rowA + " " + rowC},
+		{kind: "text", operator: "Starts with", value: text("first"), want: rowA},
+		{kind: "text", operator: "Ends with", value: text("d"), want: rowB},
+		{kind: "text", operator: "=", value: object{"text": object{"content": "second"}}, want: rowB}, // without a type
+		{kind: "text", operator: "Is empty", want: rowC},
+		{kind: "text", operator: "Is not empty", want: rowA + " " + rowB},
+		{kind: "text", operator: "=", value: text(""), want: rowA + " " + rowB + " " + rowC},
+		{kind: "text", operator: "no such", value: text("x"), want: rowA + " " + rowB + " " + rowC},
+		{kind: "number", operator: "=", value: num(5), want: rowA},
+		{kind: "number", operator: "!=", value: num(5), want: rowB + " " + rowC},
+		{kind: "number", operator: ">", value: num(5), want: rowB},
+		{kind: "number", operator: ">=", value: num(5), want: rowA + " " + rowB},
+		{kind: "number", operator: "<", value: num(40), want: rowA},
+		{kind: "number", operator: "<=", value: num(40), want: rowA + " " + rowB},
+		{kind: "number", operator: "Is empty", want: rowC},
+		{kind: "date", operator: "=", value: day(1722470400000), want: rowA},
+		{kind: "date", operator: ">", value: day(1722470400000), want: rowB},
+		{kind: "date", operator: "<=", value: day(1722470400000), want: rowA},
+		{kind: "date", operator: "Is between", value: object{"date": object{"content": 1722384000000, "isNotEmpty": true, "isNotTime": true, "content2": 1722556800000, "isNotEmpty2": true}}, want: rowA},
+		{kind: "select", operator: "=", value: option("Done"), want: rowB},
+		{kind: "select", operator: "!=", value: option("Done"), want: rowA + " " + rowC},
+		{kind: "mSelect", operator: "Contains", value: option("y"), want: rowA + " " + rowB},
+		{kind: "mSelect", operator: "Does not contain", value: option("x"), want: rowB + " " + rowC},
+		{kind: "mSelect", operator: "Is empty", want: rowC},
+		{kind: "checkbox", operator: "Is true", value: object{"type": "checkbox"}, want: rowA},
+		{kind: "checkbox", operator: "Is false", value: object{"type": "checkbox"}, want: rowB + " " + rowC},
+		{kind: "created", operator: "Is empty"},
 	} {
-		v.view("filters", []any{
-			object{"column": v.id(tt.kind), "operator": tt.operator, "value": tt.value},
+		v.setInView("filters", []any{
+			object{"column": v.lastColumn(tt.kind), "operator": tt.operator, "value": tt.value},
 		})
-		if got := rows(v.render(db, nil)); got != tt.want {
+		if got := rowIDs(v.render(db, nil)); got != tt.want {
 			t.Errorf("%s %s %v: %q, want %q", tt.kind, tt.operator, tt.value, got, tt.want)
 		}
 	}
 	leaf := func(kind, operator string, value object) object {
-		return object{"column": v.id(kind), "operator": operator, "value": value}
+		return object{"column": v.lastColumn(kind), "operator": operator, "value": value}
 	}
 	nested := object{"combination": "or", "filters": []any{
 		leaf("number", ">", num(20)),
 		object{"combination": "and", "filters": []any{leaf("text", "Is not empty", nil), leaf("checkbox", "Is true", object{})}},
 	}}
-	v.view("filters", []any{nested})
-	if got := rows(v.render(db, nil)); got != rowA+" "+rowB {
+	v.setInView("filters", []any{nested})
+	if got := rowIDs(v.render(db, nil)); got != rowA+" "+rowB {
 		t.Errorf("nested: %s", got)
 	}
-	if got := rows(v.render(db, object{"query": "BAN"})); got != rowB {
+	if got := rowIDs(v.render(db, object{"query": "BAN"})); got != rowB {
 		t.Errorf("nested, with a query: %s", got)
 	}
-	v.do(object{"action": "removeAttrViewCol", "avID": db, "id": v.id("number")})
-	if got := rows(v.render(db, nil)); got != rowA {
+	v.runOps(object{"action": "removeAttrViewCol", "avID": db, "id": v.lastColumn("number")})
+	if got := rowIDs(v.render(db, nil)); got != rowA {
 		t.Errorf("without the column of a condition: %s", got)
 	}
 }
 
-// id returns the id of the last column of a type.
-func (v *vault) id(kind string) string {
+// lastColumn returns the id of the last column of a type.
+func (v *vault) lastColumn(kind string) string {
 	v.T.Helper()
-	return v.stored(db).Get(`keyValues.#(key.type=="` + kind + `")#|@reverse|0.key.id`).Str
+	return v.readFile(db).Get(`keyValues.#(key.type=="` + kind + `")#|@reverse|0.key.id`).Str
 }
 
 func TestSorts(t *testing.T) {
 	t.Parallel()
-	v := filled(t)
+	v := newFilledVault(t)
 	for _, tt := range []struct{ kind, order, want string }{
 		{"number", "ASC", rowA + " " + rowB + " " + rowC},
 		{"number", "DESC", rowB + " " + rowA + " " + rowC},
@@ -125,35 +125,35 @@ func TestSorts(t *testing.T) {
 		{"mSelect", "ASC", rowA + " " + rowB + " " + rowC},
 		{"created", "DESC", rowC + " " + rowB + " " + rowA},
 	} {
-		v.view("sorts", []any{object{"column": v.id(tt.kind), "order": tt.order}})
-		if got := rows(v.render(db, nil)); got != tt.want {
+		v.setInView("sorts", []any{object{"column": v.lastColumn(tt.kind), "order": tt.order}})
+		if got := rowIDs(v.render(db, nil)); got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.kind, tt.order, got, tt.want)
 		}
 	}
-	v.view("sorts", []any{
-		object{"column": v.id("lineNumber"), "order": "ASC"}, object{"column": v.id("checkbox"), "order": "ASC"}, object{"column": v.id("block"), "order": "DESC"},
+	v.setInView("sorts", []any{
+		object{"column": v.lastColumn("lineNumber"), "order": "ASC"}, object{"column": v.lastColumn("checkbox"), "order": "ASC"}, object{"column": v.lastColumn("block"), "order": "DESC"},
 	})
-	if got := rows(v.render(db, nil)); got != rowC+" "+rowB+" "+rowA {
+	if got := rowIDs(v.render(db, nil)); got != rowC+" "+rowB+" "+rowA {
 		t.Errorf("three sorts: %s", got)
 	}
 }
 
 func TestNewRowsMeetTheFilter(t *testing.T) {
 	t.Parallel()
-	v := filled(t)
-	v.view("filters", []any{
-		object{"column": v.id("select"), "operator": "=", "value": object{"type": "select", "mSelect": []any{object{"content": "Done", "color": "2"}}}},
-		object{"column": v.id("checkbox"), "operator": "Is true", "value": object{"type": "checkbox"}},
+	v := newFilledVault(t)
+	v.setInView("filters", []any{
+		object{"column": v.lastColumn("select"), "operator": "=", "value": object{"type": "select", "mSelect": []any{object{"content": "Done", "color": "2"}}}},
+		object{"column": v.lastColumn("checkbox"), "operator": "Is true", "value": object{"type": "checkbox"}},
 	})
-	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}},
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}},
 		object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "ignoreDefaultFill": true, "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "bare"}}})
-	if got := rows(v.render(db, nil)); got != target1 {
+	if got := rowIDs(v.render(db, nil)); got != target1 {
 		t.Errorf("rows %s", got)
 	}
 }
 
-// group groups the current view by the options of a column, as SiYuan's editor does.
-func (v *vault) group(kind, layout string, options ...string) {
+// groupBy groups the current view by the options of a column, as SiYuan's editor does.
+func (v *vault) groupBy(kind, layout string, options ...string) {
 	v.T.Helper()
 	values := []object{{"type": "text", "text": object{"content": "_@default@_"}}}
 	for _, name := range options {
@@ -163,14 +163,14 @@ func (v *vault) group(kind, layout string, options ...string) {
 	for i, value := range values {
 		groups = append(groups, object{"id": fmt.Sprintf("2024080115000%d-groupgr", i), "type": layout, "groupVal": value, "groupSort": i})
 	}
-	v.view("group", object{"field": v.id(kind), "method": 0, "order": 3, "hideEmpty": false})
-	v.view("groups", groups)
+	v.setInView("group", object{"field": v.lastColumn(kind), "method": 0, "order": 3, "hideEmpty": false})
+	v.setInView("groups", groups)
 }
 
 func TestGroups(t *testing.T) {
 	t.Parallel()
-	v := filled(t)
-	v.group("select", "table", "Todo", "Done")
+	v := newFilledVault(t)
+	v.groupBy("select", "table", "Todo", "Done")
 	got := v.render(db, nil)
 	want := [][2]string{{"Todo", rowA}, {"Done", rowB}, {"Field [select] is empty", rowC}}
 	for i, g := range got.Get("view.groups").Array() {
@@ -182,13 +182,13 @@ func TestGroups(t *testing.T) {
 		t.Errorf("the view has %d rows, %d groups", got.Get("view.rowCount").Int(), got.Get("view.groups.#").Int())
 	}
 	todo := got.Get("view.groups.0.id").Str
-	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": todo, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}})
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": todo, "srcs": []any{object{"itemID": target1, "isDetached": true, "content": "new"}}})
 	if got := v.render(db, object{"groupPaging": object{todo: object{"page": 2, "pageSize": 1}}}).Get("view.groups.0"); got.Get("rowCount").Int() != 2 || got.Get("rows.0.id").Str != rowA {
 		t.Errorf("the second page of the group is %s", got.Get("rows.#.id").Raw)
 	}
-	v.do(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": "20990101000000-zzzzzzz", "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "lost"}}})
-	v.do(object{"action": "addAttrViewView", "avID": db, "id": "20240801160000-newview", "blockID": dbBlock, "layout": "kanban"})
-	v.group("select", "kanban", "Todo", "Done")
+	v.runOps(object{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "groupID": "20990101000000-zzzzzzz", "srcs": []any{object{"itemID": target2, "isDetached": true, "content": "lost"}}})
+	v.runOps(object{"action": "addAttrViewView", "avID": db, "id": "20240801160000-newview", "blockID": dbBlock, "layout": "kanban"})
+	v.groupBy("select", "kanban", "Todo", "Done")
 	if got := v.render(db, nil); got.Get("viewType").Str != "kanban" || got.Get("view.groups.0.cards.#").Int() != 2 || got.Get("view.cardCount").Int() != 4 {
 		t.Errorf("the kanban is %s", got.Raw)
 	}
@@ -196,24 +196,24 @@ func TestGroups(t *testing.T) {
 
 func TestViews(t *testing.T) {
 	t.Parallel()
-	v := filled(t)
+	v := newFilledVault(t)
 	const view = "20240801160000-newview"
-	first := v.stored(db).Get("viewID").Str
-	v.do(object{"action": "addAttrViewView", "avID": db, "id": view, "blockID": dbBlock, "layout": "table"},
+	first := v.readFile(db).Get("viewID").Str
+	v.runOps(object{"action": "addAttrViewView", "avID": db, "id": view, "blockID": dbBlock, "layout": "table"},
 		object{"action": "setAttrViewViewName", "avID": db, "id": view, "data": "Second 视图二"})
-	if got := v.render(db, object{"blockID": dbBlock}); got.Get("viewID").Str != view || got.Get("view.name").Str != "Second 视图二" || rows(got) != rowA+" "+rowB+" "+rowC {
+	if got := v.render(db, object{"blockID": dbBlock}); got.Get("viewID").Str != view || got.Get("view.name").Str != "Second 视图二" || rowIDs(got) != rowA+" "+rowB+" "+rowC {
 		t.Errorf("the block shows %s", got.Raw)
 	}
 	if got := v.render(db, object{"blockID": dbBlock, "viewID": first}); got.Get("viewID").Str != first {
 		t.Errorf("asked for the first, got %s", got.Get("viewID").Str)
 	}
-	v.view("filters", []any{
-		object{"column": v.id("number"), "operator": "Is empty"},
+	v.setInView("filters", []any{
+		object{"column": v.lastColumn("number"), "operator": "Is empty"},
 	})
 	if got := v.Ask("av/getAttributeViewFilterSort", object{"id": db, "blockID": dbBlock}).Get("filters.0.filters.#").Int(); got != 1 {
 		t.Errorf("%d conditions", got)
 	}
-	if got := rows(v.render(db, object{"viewID": first})); got != rowA+" "+rowB+" "+rowC {
+	if got := rowIDs(v.render(db, object{"viewID": first})); got != rowA+" "+rowB+" "+rowC {
 		t.Errorf("the filter of one view reaches the other: %s", got)
 	}
 }

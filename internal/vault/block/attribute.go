@@ -16,9 +16,7 @@ import (
 
 // This file has the endpoints for attributes of blocks.
 
-// maxTitle is the limit for the title of a document, in characters.
-const maxTitle = 512
-
+// attributeName matches the valid names of attributes.
 var attributeName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 // getBlockAttrs returns the attributes of a block, none if there is no such block.
@@ -76,13 +74,13 @@ func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complai
 	title, retitled := changes["title"]
 	if retitled && b.Kind == tree.Doc {
 		delete(changes, "title")
-		if utf8.RuneCountInString(title) > maxTitle {
+		if utf8.RuneCountInString(title) > edit.MaxTitle {
 			return "Maximum length is limited to 512 characters"
 		}
 	}
 	edit.SaveBefore(tx, b.Doc)
 	if retitled && b.Kind == tree.Doc {
-		renameByAttribute(b, title)
+		edit.Rename(b.Doc, title)
 	}
 	for name, value := range changes {
 		if value == "" {
@@ -117,16 +115,4 @@ func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]strin
 		}
 	}
 	return changes, complaint
-}
-
-// renameByAttribute renames a document as renameDoc does. The page of a notebook renames the notebook too.
-func renameByAttribute(root *tree.Block, title string) {
-	if title = strings.ReplaceAll(title, "/", ""); title == "" {
-		title = "Untitled"
-	}
-	root.Attrs["title"] = title
-	delete(root.Attrs, "title-empty")
-	if root.Doc.Hidden() {
-		root.Doc.Box.Conf.Name = title
-	}
 }

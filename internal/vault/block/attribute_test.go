@@ -14,7 +14,7 @@ import (
 func TestTitleRenames(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, _ := v.document("Old", "text")
+	id, _ := v.createDocument("Old", "text")
 	set := func(id, title string) {
 		v.Ask("/api/attr/setBlockAttrs", object{"id": id, "attrs": object{"title": title}})
 	}
@@ -43,7 +43,7 @@ func TestTitleRenames(t *testing.T) {
 func TestAttributesThatStay(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, blocks := v.document("Doc", "text")
+	id, blocks := v.createDocument("Doc", "text")
 	none := object{"id": "", "updated": nil, "type": "", "custom-a": ""}
 	for _, id := range []string{id, blocks[0]} {
 		v.Ask("/api/attr/setBlockAttrs", object{"id": id, "attrs": none})
@@ -61,7 +61,7 @@ func TestAttributesThatStay(t *testing.T) {
 func TestAttributeText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, blocks := v.document("Doc", "text\n\nmore")
+	id, blocks := v.createDocument("Doc", "text\n\nmore")
 	for _, value := range []string{
 		`"quoted" & <tag> {: id="x"} }}`, "two\nlines\n", "&quot;&amp;lt; already", "\t tab ", "{: }", `back\slash`, strings.Repeat("长", 40_000),
 	} {
@@ -86,7 +86,7 @@ func TestAttributesNameDatabases(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	const named, unnamed, gone = "20240801120000-avmain1", "20240801120000-avsecnd", "20240801120000-avgone1"
-	_, blocks := v.document("Doc", "row\n\nno row\n\nrow of nothing")
+	_, blocks := v.createDocument("Doc", "row\n\nno row\n\nrow of nothing")
 	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/storage/av/"+named+".json", []byte(`{"id":"`+named+`","name":"项目 <b>"}`), time.Time{})
 		tx.WriteFile("/data/storage/av/"+unnamed+".json", []byte(`{"id":"`+unnamed+`","name":""}`), time.Time{})

@@ -45,12 +45,12 @@ var contract = kerneltest.Contract{
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
 	c := contract
-	c.Endpoints = withStandIns(t).Routes()
-	kerneltest.TestHandler(t, c, func(t testing.TB) http.Handler { return withStandIns(t) })
+	c.Endpoints = newContractMux(t).Routes()
+	kerneltest.TestHandler(t, c, func(t testing.TB) http.Handler { return newContractMux(t) })
 }
 
-// withStandIns returns the routes of this package, and simple stand-ins for the other routes that the scenarios call.
-func withStandIns(t testing.TB) *api.Mux {
+// newContractMux returns the routes of this package, and simple stand-ins for the other routes that the scenarios call.
+func newContractMux(t testing.TB) *api.Mux {
 	mux := vaulttest.New(t, block.Register).Mux
 	mux.Write("/api/notebook/createNotebook", createNotebook)
 	mux.Write("/api/filetree/createDocWithMd", createDocument)
@@ -70,6 +70,7 @@ func withStandIns(t testing.TB) *api.Mux {
 	return mux
 }
 
+// createNotebook is a stand-in for the route of that name.
 func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	box := tx.CreateNotebook(req.Str("name"))
 	return api.OK(object{"notebook": object{
@@ -78,7 +79,7 @@ func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	}})
 }
 
-// createDocument makes a document by the last title of its path, at the top of the notebook.
+// createDocument is a stand-in for createDocWithMd: it makes a document by the last title of its path, at the top of the notebook.
 func createDocument(tx *workspace.Tx, req api.Request) api.Reply {
 	at := req.Str("path")
 	blocks := tx.Identify(markup.Parse(req.Str("markdown")))
@@ -86,6 +87,7 @@ func createDocument(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(d.ID())
 }
 
+// batchAdd returns a stand-in for the route that appends (last) or prepends several blocks.
 func batchAdd(last bool) api.Handler {
 	return func(tx *workspace.Tx, req api.Request) api.Reply {
 		var ops []api.DoOperation
@@ -96,6 +98,7 @@ func batchAdd(last bool) api.Handler {
 	}
 }
 
+// setTask changes the marker of a task, such as x for done, and returns the operation for the answer.
 func setTask(tx *workspace.Tx, req api.Request) api.DoOperation {
 	b := tx.Block(req.ID("id"))
 	if b == nil || b.Kind != tree.Item {

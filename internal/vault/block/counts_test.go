@@ -22,7 +22,7 @@ func TestCountsOfAKernel(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			t.Fatal(err)
 		}
-		id, _ := v.document("Doc", row[0].(string))
+		id, _ := v.createDocument("Doc", row[0].(string))
 		got := v.Ask("/api/block/getBlocksWordCount", object{"ids": []string{id}}).Get("stat")
 		for i, name := range []string{"runeCount", "wordCount", "linkCount", "imageCount", "refCount"} {
 			if want := row[1+i].(float64); got.Get(name).Num != want {

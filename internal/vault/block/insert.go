@@ -11,6 +11,7 @@ import (
 
 // This file has the endpoints that insert blocks.
 
+// appendBlock and prependBlock insert blocks at the end or the start of a container.
 func appendBlock(tx *workspace.Tx, req api.Request) api.Reply  { return addChild(tx, req, true) }
 func prependBlock(tx *workspace.Tx, req api.Request) api.Reply { return addChild(tx, req, false) }
 

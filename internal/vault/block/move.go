@@ -42,6 +42,7 @@ func deleteBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Transacted(api.DoOperation{Action: "delete", ID: id})
 }
 
+// remove removes a block, unless it does not exist or is a document.
 func remove(tx *workspace.Tx, id string) {
 	if b := tx.Block(id); b != nil && b.Kind != tree.Doc {
 		edit.Detach(tx, b)

@@ -23,10 +23,10 @@ func TestEditsKeepTreesSound(t *testing.T) {
 	}
 	defer func() { _ = other.Close() }()
 	rapid.Check(t, func(r *rapid.T) {
-		a, _ := v.document("A", "# One\n\ntext\n\n- a\n  - b\n- c\n\n> quote")
-		b, _ := v.document("B", "only")
+		a, _ := v.createDocument("A", "# One\n\ntext\n\n- a\n  - b\n- c\n\n> quote")
+		b, _ := v.createDocument("B", "only")
 		for i := range rapid.IntRange(1, 8).Draw(r, "changes") {
-			ids := append(v.below(a), v.below(b)...)
+			ids := append(v.allIDs(a), v.allIDs(b)...)
 			id := func(label string) string { return rapid.SampledFrom(ids).Draw(r, label) }
 			data := rapid.SampledFrom([]string{
 				"plain", "- x\n- y", "1. n\n   - m", "> q\n>\n> r", "## h", "```\ncode\n```", "", "- [ ] task", "a\n\nb", "{{{row\nl\n\nr\n\n}}}",
@@ -49,26 +49,26 @@ func TestEditsKeepTreesSound(t *testing.T) {
 			}
 			before := len(ids)
 			code := v.Answer("/api/block/"+path, write).Get("code").Int()
-			after := len(v.below(a)) + len(v.below(b))
+			after := len(v.allIDs(a)) + len(v.allIDs(b))
 			if path == "moveBlock" && code == 0 && v.Ask("/api/block/getBlockTreeInfos", object{"ids": []any{write["id"]}}).Raw == "{}" {
 				r.Fatalf("change %d: the block that was moved is gone: %v", i, write)
 			}
 			if code != 0 && before != after {
 				r.Fatalf("change %d: refused, and yet there are %d blocks instead of %d: %v", i, after, before, write)
 			}
-			v.sound(a)
-			v.sound(b)
+			v.wantSoundTree(a)
+			v.wantSoundTree(b)
 		}
 		for _, id := range []string{a, b} {
-			if got, want := v.over(other).kramdown(id), v.kramdown(id); got != want {
+			if got, want := v.withWorkspace(other).kramdown(id), v.kramdown(id); got != want {
 				r.Fatalf("another process reads\n%s\ninstead of\n%s", got, want)
 			}
 		}
 	})
 }
 
-// below returns the ids of a document and of all blocks in it.
-func (v *vault) below(id string) (ids []string) {
+// allIDs returns the ids of a document and of all blocks in it.
+func (v *vault) allIDs(id string) (ids []string) {
 	v.T.Helper()
 	_ = v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
 		tx.Document(id).Root.Walk(func(b *tree.Block) { ids = append(ids, b.ID) })
@@ -77,8 +77,8 @@ func (v *vault) below(id string) (ids []string) {
 	return ids
 }
 
-// faults describes what is wrong with the tree of a document: ids that occur twice, items outside of lists, empty containers.
-func faults(d *tree.Document) (wrong []string) {
+// treeFaults describes what is wrong with the tree of a document: ids that occur twice, items outside of lists, empty containers.
+func treeFaults(d *tree.Document) (wrong []string) {
 	seen := map[string]bool{}
 	d.Root.Walk(func(b *tree.Block) {
 		switch {
@@ -100,13 +100,13 @@ func faults(d *tree.Document) (wrong []string) {
 func TestParallelAppends(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, _ := v.document("Doc", "first")
+	id, _ := v.createDocument("Doc", "first")
 	other, err := workspace.Open(t.Context(), v.Workspace.Path(), workspace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = other.Close() }()
-	second := v.over(other)
+	second := v.withWorkspace(other)
 	const each = 15
 	var group sync.WaitGroup
 	for _, one := range []*vault{v, second, v, second} {
@@ -118,9 +118,9 @@ func TestParallelAppends(t *testing.T) {
 	}
 	group.Wait()
 	for _, one := range []*vault{v, second} {
-		if got := len(one.children(id)); got != 1+4*each {
+		if got := len(one.childIDs(id)); got != 1+4*each {
 			t.Errorf("%d blocks, want %d", got, 1+4*each)
 		}
 	}
-	v.sound(id)
+	v.wantSoundTree(id)
 }

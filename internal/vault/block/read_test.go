@@ -12,8 +12,8 @@ import (
 func TestRecentBlocks(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, old := v.document("Old", "one\n\ntwo\n\n# heading\n\n- item")
-	_, fresh := v.document("Fresh", "three")
+	_, old := v.createDocument("Old", "one\n\ntwo\n\n# heading\n\n- item")
+	_, fresh := v.createDocument("Fresh", "three")
 	for i, id := range []string{old[0], fresh[0], old[1]} {
 		v.Ask("/api/transactions", transaction(object{"action": "doUpdateUpdated", "id": id, "data": "2099010100000" + string(rune('0'+i))}))
 	}
@@ -32,7 +32,7 @@ func TestRecentBlocks(t *testing.T) {
 func TestWordCount(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, blocks := v.document("Title does not count", "two words\n\n中文 and [a link](https://example.com)")
+	id, blocks := v.createDocument("Title does not count", "two words\n\n中文 and [a link](https://example.com)")
 	all := v.Ask("/api/block/getBlocksWordCount", object{"ids": []string{id, unknown}}).Get("stat")
 	one := v.Ask("/api/block/getBlocksWordCount", object{"ids": blocks[:1]}).Get("stat")
 	if all.Get("blockCount").Int() != 1 || all.Get("linkCount").Int() != 1 {
@@ -46,7 +46,7 @@ func TestWordCount(t *testing.T) {
 func TestClosedNotebook(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	id, blocks := v.document("Doc", "text")
+	id, blocks := v.createDocument("Doc", "text")
 	v.Update(func(tx *workspace.Tx) { tx.Notebook(v.box).Conf.Closed = true })
 	if got := v.kramdown(blocks[0]); got != "" {
 		t.Errorf("a block of a closed notebook shows %q", got)
@@ -76,15 +76,15 @@ func TestClosedNotebook(t *testing.T) {
 func TestBreadcrumb(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, blocks := v.document("Doc", "# h\n\n> ## in quote\n>\n> text\n\n- one\n\n  ## hi\n\n  para\n\n  - deep\n"+strings.Repeat("- item\n", 500)+"\n```\ncode\n```")
-	quoted, items := v.children(blocks[1]), v.children(blocks[2])
-	inItem := v.children(items[0])
-	deep := v.children(inItem[3])[0]
+	_, blocks := v.createDocument("Doc", "# h\n\n> ## in quote\n>\n> text\n\n- one\n\n  ## hi\n\n  para\n\n  - deep\n"+strings.Repeat("- item\n", 500)+"\n```\ncode\n```")
+	quoted, items := v.childIDs(blocks[1]), v.childIDs(blocks[2])
+	inItem := v.childIDs(items[0])
+	deep := v.childIDs(inItem[3])[0]
 	for id, want := range map[string]string{
 		blocks[0]: "NodeHeading:", blocks[1]: "NodeHeading:h NodeBlockquote:", quoted[0]: "NodeHeading:h NodeHeading:",
 		quoted[1]: "NodeHeading:h NodeHeading:in quote NodeParagraph:", blocks[2]: "NodeHeading:h NodeList:", items[0]: "NodeHeading:h NodeListItem:",
 		inItem[2]: "NodeHeading:h NodeListItem:one NodeParagraph:", inItem[3]: "NodeHeading:h NodeListItem:one NodeList:",
-		deep: "NodeHeading:h NodeListItem:one NodeListItem:", v.children(deep)[0]: "NodeHeading:h NodeListItem:one NodeListItem:deep NodeParagraph:",
+		deep: "NodeHeading:h NodeListItem:one NodeListItem:", v.childIDs(deep)[0]: "NodeHeading:h NodeListItem:one NodeListItem:deep NodeParagraph:",
 		blocks[3]: "NodeHeading:h NodeCodeBlock:",
 	} {
 		var way []string

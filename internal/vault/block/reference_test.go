@@ -10,8 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// names returns the documents in a list of backlinks, each with its count.
-func names(list gjson.Result) (found []string) {
+// backlinkCounts returns the documents in a list of backlinks, each with its count.
+func backlinkCounts(list gjson.Result) (found []string) {
 	for _, d := range list.Array() {
 		found = append(found, d.Get("name").String()+" "+d.Get("count").String())
 	}
@@ -21,20 +21,20 @@ func names(list gjson.Result) (found []string) {
 func TestBacklinks(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	def, blocks := v.document("Target", "first\n\n## Part\n\nsecond")
-	a, _ := v.document("A", "to (("+blocks[0]+` "one")) twice ((`+blocks[0]+" 'first'))\n\n- item to (("+blocks[2]+" 'second'))")
-	v.document("B", "whole (("+def+" 'Target')) apple")
-	v.document("C", "nothing here")
+	def, blocks := v.createDocument("Target", "first\n\n## Part\n\nsecond")
+	a, _ := v.createDocument("A", "to (("+blocks[0]+` "one")) twice ((`+blocks[0]+" 'first'))\n\n- item to (("+blocks[2]+" 'second'))")
+	v.createDocument("B", "whole (("+def+" 'Target')) apple")
+	v.createDocument("C", "nothing here")
 
 	links := v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""})
-	if got, want := names(links.Get("backlinks")), []string{"A 2", "B 1"}; !slices.Equal(got, want) {
+	if got, want := backlinkCounts(links.Get("backlinks")), []string{"A 2", "B 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks of the document are %v, want %v", got, want)
 	}
 	if got := links.Get("backlinks.0.hPath").String(); got != "Notes 笔记/A" {
 		t.Errorf("hPath = %q", got)
 	}
 	links = v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "APPLE", "mk": ""})
-	if got, want := names(links.Get("backlinks")), []string{"B 1"}; !slices.Equal(got, want) {
+	if got, want := backlinkCounts(links.Get("backlinks")), []string{"B 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks with the keyword are %v, want %v", got, want)
 	}
 	links = v.Ask("/api/ref/getBacklink2", object{"id": blocks[1]})
@@ -42,7 +42,7 @@ func TestBacklinks(t *testing.T) {
 		t.Errorf("backlinks of the heading alone are %s", got)
 	}
 	links = v.Ask("/api/ref/getBacklink2", object{"id": blocks[1], "containChildren": true})
-	if got, want := names(links.Get("backlinks")), []string{"A 1"}; !slices.Equal(got, want) {
+	if got, want := backlinkCounts(links.Get("backlinks")), []string{"A 1"}; !slices.Equal(got, want) {
 		t.Errorf("backlinks of what lies under the heading are %v, want %v", got, want)
 	}
 	shown := v.Ask("/api/ref/getBacklinkDoc", object{"defID": def, "refTreeID": a, "keyword": ""}).Get("backlinks").Array()
@@ -62,12 +62,12 @@ func TestMentions(t *testing.T) {
 		"X", "王", "王五", "Go 语言", "Project \"Q\"", "100%", "a_b", "it's", "NOT a AND b", "a*b", "-x:y", "a < b & c", "p", "div", "🐕", "é",
 	} {
 		v := newVault(t)
-		def, _ := v.document(title, "the definition names "+title+" itself")
-		at, blocks := v.document("Elsewhere", "before "+title+" after\n\nno name\n\n`"+title+"` only as code\n\n- in an item "+title)
-		v.document("Other", "not here")
+		def, _ := v.createDocument(title, "the definition names "+title+" itself")
+		at, blocks := v.createDocument("Elsewhere", "before "+title+" after\n\nno name\n\n`"+title+"` only as code\n\n- in an item "+title)
+		v.createDocument("Other", "not here")
 		mentions := v.Ask("/api/ref/getBacklink2", object{"id": def, "k": "", "mk": ""}).Get("backmentions")
 		shown := v.Ask("/api/ref/getBackmentionDoc", object{"defID": def, "refTreeID": at, "keyword": ""})
-		if got, want := names(mentions), []string{"Elsewhere 2"}; !slices.Equal(got, want) {
+		if got, want := backlinkCounts(mentions), []string{"Elsewhere 2"}; !slices.Equal(got, want) {
 			t.Errorf("%q is mentioned in %v, want %v", title, got, want)
 		}
 		list := shown.Get("backmentions").Array()
@@ -85,8 +85,8 @@ func TestMentions(t *testing.T) {
 func TestClosedNotebookHasNoLinks(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	def, _ := v.document("Target", "text")
-	v.document("Ref", "(("+def+" 'Target')) and Target in words")
+	def, _ := v.createDocument("Target", "text")
+	v.createDocument("Ref", "(("+def+" 'Target')) and Target in words")
 	var other string
 	v.Update(func(tx *workspace.Tx) { other = tx.CreateNotebook("Other").ID })
 	v.Update(func(tx *workspace.Tx) {
@@ -112,8 +112,8 @@ func TestClosedNotebookHasNoLinks(t *testing.T) {
 func TestTransferShowsTheOtherBlock(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, defs := v.document("Defs", "old text\n\nnew text")
-	id, _ := v.document("Ref", "a (("+defs[0]+" 'old text')) b (("+defs[0]+` "fix"))`)
+	_, defs := v.createDocument("Defs", "old text\n\nnew text")
+	id, _ := v.createDocument("Ref", "a (("+defs[0]+" 'old text')) b (("+defs[0]+` "fix"))`)
 	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1]})
 	if got, want := v.Text(id), "a (("+defs[1]+" 'new text')) b (("+defs[1]+` "fix"))`; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -123,9 +123,9 @@ func TestTransferShowsTheOtherBlock(t *testing.T) {
 func TestTransfer(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, defs := v.document("Defs", "old\n\nnew")
+	_, defs := v.createDocument("Defs", "old\n\nnew")
 	ref := "((" + defs[0] + ` "anchor"))`
-	id, blocks := v.document("Ref", "a "+ref+" b "+ref+"\n\nsecond "+ref)
+	id, blocks := v.createDocument("Ref", "a "+ref+" b "+ref+"\n\nsecond "+ref)
 	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": unknown})
 	v.Ask("/api/block/transferBlockRef", object{"fromID": defs[0], "toID": defs[1], "refIDs": []string{blocks[1]}})
 	if got := v.Text(id); strings.Count(got, defs[0]) != 2 || strings.Count(got, defs[1]) != 1 {
@@ -137,7 +137,7 @@ func TestTransfer(t *testing.T) {
 	if got := v.Text(id); got != want {
 		t.Errorf("after a transfer of all: %q, want %q", got, want)
 	}
-	if got := names(v.Ask("/api/ref/getBacklink2", object{"id": defs[1]}).Get("backlinks")); !slices.Equal(got, []string{"Ref 2"}) {
+	if got := backlinkCounts(v.Ask("/api/ref/getBacklink2", object{"id": defs[1]}).Get("backlinks")); !slices.Equal(got, []string{"Ref 2"}) {
 		t.Errorf("the new definition is referred to by %v", got)
 	}
 }
@@ -146,8 +146,8 @@ func TestTransfer(t *testing.T) {
 func TestTransferOfItems(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	doc, defs := v.document("Defs", "old\n\nnew")
-	id, _ := v.document("Ref", "- item (("+defs[0]+" 'old'))\n- other (("+defs[0]+" 'old'))")
+	doc, defs := v.createDocument("Defs", "old\n\nnew")
+	id, _ := v.createDocument("Ref", "- item (("+defs[0]+" 'old'))\n- other (("+defs[0]+" 'old'))")
 	refs := v.Ask("/api/block/getDocInfo", object{"id": doc}).Get("refIDs").Array()
 	if len(refs) != 2 {
 		t.Fatalf("refIDs are %v", refs)
@@ -162,8 +162,8 @@ func TestTransferOfItems(t *testing.T) {
 func TestAnchorsFollow(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	def, blocks := v.document("Title", "text")
-	id, _ := v.document("Ref", "(("+blocks[0]+" 'text')) (("+blocks[0]+` "stays")) ((`+def+" 'Title'))")
+	def, blocks := v.createDocument("Title", "text")
+	id, _ := v.createDocument("Ref", "(("+blocks[0]+" 'text')) (("+blocks[0]+` "stays")) ((`+def+" 'Title'))")
 	v.Ask("/api/block/updateBlock", object{"id": blocks[0], "dataType": "markdown", "data": "it's 新"})
 	v.Ask("/api/attr/setBlockAttrs", object{"id": def, "attrs": object{"title": "New/title"}})
 	want := "((" + blocks[0] + " 'it’s 新')) ((" + blocks[0] + ` "stays")) ((` + def + " 'Newtitle'))"

@@ -48,7 +48,7 @@ func markFirst(dom, text string) string {
 		if length < 0 {
 			return dom
 		}
-		if i, n := find(dom[start:start+length], text); i >= 0 {
+		if i, n := findEscaped(dom[start:start+length], text); i >= 0 {
 			i += start
 			return dom[:i] + `<span data-type="search-mark">` + dom[i:i+n] + `</span>` + dom[i+n:]
 		}
@@ -56,8 +56,8 @@ func markFirst(dom, text string) string {
 	}
 }
 
-// find returns the index of a text in escaped HTML and its length there; -1 if it is missing.
-func find(escaped, text string) (at, length int) {
+// findEscaped returns the index of a text in escaped HTML and its length there; -1 if it is missing.
+func findEscaped(escaped, text string) (at, length int) {
 	for _, escape := range escapedForms {
 		pattern := escape.Replace(text)
 		if at := strings.Index(escaped, pattern); at >= 0 {

@@ -20,6 +20,7 @@ func batchUpdateBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK([]api.Transaction{{DoOperations: ops}})
 }
 
+// update replaces one block, and returns the operations for the answer.
 func update(tx *workspace.Tx, req api.Request) []api.DoOperation {
 	data, dataType, id := req.Str("data"), req.Str("dataType"), req.ID("id")
 	b := tx.Block(id)
@@ -33,6 +34,7 @@ func update(tx *workspace.Tx, req api.Request) []api.DoOperation {
 func foldBlock(tx *workspace.Tx, req api.Request) api.Reply   { return setFolded(tx, req, "1") }
 func unfoldBlock(tx *workspace.Tx, req api.Request) api.Reply { return setFolded(tx, req, "") }
 
+// setFolded sets the attribute fold of a block; "" removes it.
 func setFolded(tx *workspace.Tx, req api.Request, folded string) api.Reply {
 	id := req.ID("id")
 	b := tx.Block(id)

@@ -14,6 +14,7 @@ type vault struct {
 	box string
 }
 
+// newVault returns a vault with the routes of this package, and a notebook.
 func newVault(t *testing.T) *vault {
 	t.Helper()
 	v := &vault{Vault: vaulttest.New(t, block.Register)}
@@ -23,23 +24,25 @@ func newVault(t *testing.T) *vault {
 
 type object = map[string]any
 
-// over returns the routes of v over w, another opening of its file.
-func (v *vault) over(w *workspace.Workspace) *vault {
+// withWorkspace returns the routes of v over w, another opening of its file.
+func (v *vault) withWorkspace(w *workspace.Workspace) *vault {
 	return &vault{vaulttest.Over(v.T, w, block.Register), v.box}
 }
 
-// document makes a document at the top of the notebook and returns its id and those of its blocks.
-func (v *vault) document(title, markdown string) (id string, blocks []string) {
+// createDocument makes a document at the top of the notebook and returns its id and those of its blocks.
+func (v *vault) createDocument(title, markdown string) (id string, blocks []string) {
 	v.T.Helper()
 	return v.AddDocument(v.box, title, markdown)
 }
 
+// kramdown returns a block as Markdown with attribute lists.
 func (v *vault) kramdown(id string) string {
 	v.T.Helper()
 	return v.Ask("/api/block/getBlockKramdown", object{"id": id}).Get("kramdown").String()
 }
 
-func (v *vault) children(id string) (ids []string) {
+// childIDs returns the ids of the blocks that getChildBlocks lists.
+func (v *vault) childIDs(id string) (ids []string) {
 	v.T.Helper()
 	for _, c := range v.Ask("/api/block/getChildBlocks", object{"id": id}).Array() {
 		ids = append(ids, c.Get("id").String())
@@ -47,8 +50,8 @@ func (v *vault) children(id string) (ids []string) {
 	return ids
 }
 
-// sound fails unless the tree of a document is one that can be written and read back.
-func (v *vault) sound(id string) {
+// wantSoundTree fails unless the tree of a document is one that can be written and read back.
+func (v *vault) wantSoundTree(id string) {
 	v.T.Helper()
 	err := v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
 		d := tx.Document(id)
@@ -56,7 +59,7 @@ func (v *vault) sound(id string) {
 			v.T.Errorf("document %s is gone", id)
 			return nil
 		}
-		for _, wrong := range faults(d) {
+		for _, wrong := range treeFaults(d) {
 			v.T.Error(wrong)
 		}
 		return nil

@@ -43,6 +43,7 @@ func readCard(id, deck string, body []byte) card {
 	return c
 }
 
+// put stores the record of the card.
 func (c *card) put(tx *workspace.Tx) {
 	tx.PutRecord(workspace.Record{Kind: cardKind, ID: c.ID, Owner: c.Deck, At: c.Schedule.Due.UnixNano(), Body: api.MustJSON(c)})
 }
@@ -117,6 +118,7 @@ func remove(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	return api.OK(d.shown(tx))
 }
 
+// addDeck adds a deck to the attribute of a block.
 func addDeck(b *tree.Block, deckID string) {
 	if decks := decksOf(b); !slices.Contains(decks, deckID) {
 		b.Attrs[decksAttr] = strings.Join(append(decks, deckID), ",")

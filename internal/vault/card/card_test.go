@@ -31,6 +31,7 @@ type fixture struct {
 	nb string
 }
 
+// newFixture returns a workspace with one notebook.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	w := &fixture{Vault: vaulttest.New(t, card.Register)}
@@ -38,8 +39,8 @@ func newFixture(t testing.TB) *fixture {
 	return w
 }
 
-// doc makes a document and returns its id and those of its blocks.
-func (w *fixture) doc(title, markdown string) (id string, blocks []string) {
+// createDoc makes a document and returns its id and those of its blocks.
+func (w *fixture) createDoc(title, markdown string) (id string, blocks []string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		d := tx.AddDocument(tx.Notebook(w.nb), nil, title, "", tx.Identify(markup.Parse(markdown)))
@@ -64,21 +65,24 @@ func (w *fixture) ask(endpoint, format string, args ...any) gjson.Result {
 	return got.Get("data")
 }
 
-func (w *fixture) add(deck string, blocks ...string) gjson.Result {
+// addCards makes cards of blocks in a deck, and returns the deck as it is answered.
+func (w *fixture) addCards(deck string, blocks ...string) gjson.Result {
 	w.T.Helper()
 	return w.ask("addRiffCards", `{"deckID":%q,"blockIDs":%s}`, deck, api.MustJSON(blocks))
 }
 
-// due returns the ids of the blocks whose cards are due in the built-in deck.
-func (w *fixture) due() []string {
-	return texts(w.ask("getRiffDueCards", `{"deckID":""}`), "cards.#.blockID")
+// dueBlocks returns the ids of the blocks whose cards are due in the built-in deck.
+func (w *fixture) dueBlocks() []string {
+	return stringsAt(w.ask("getRiffDueCards", `{"deckID":""}`), "cards.#.blockID")
 }
 
-func (w *fixture) cards(deck string) gjson.Result {
+// listCards returns the first page of the cards of a deck.
+func (w *fixture) listCards(deck string) gjson.Result {
 	return w.ask("getRiffCards", `{"id":%q,"page":1,"pageSize":512}`, deck)
 }
 
-func texts(v gjson.Result, path string) []string {
+// stringsAt returns the strings of the JSON array at a path.
+func stringsAt(v gjson.Result, path string) []string {
 	list := []string{}
 	for _, item := range v.Get(path).Array() {
 		list = append(list, item.Str)
@@ -89,18 +93,18 @@ func texts(v gjson.Result, path string) []string {
 func TestCardsAreDueUntilReviewed(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	_, blocks := w.doc("Deck", "What is 2+2? ==four==\n\n法国首都 ==巴黎==\n\nthree")
+	_, blocks := w.createDoc("Deck", "What is 2+2? ==four==\n\n法国首都 ==巴黎==\n\nthree")
 	if got := w.ask("getRiffDueCards", `{"deckID":""}`).Raw; got != `{"cards":[],"unreviewedCount":0,"unreviewedNewCardCount":0,"unreviewedOldCardCount":0}` {
 		t.Errorf("without a card: %s", got)
 	}
-	if got := w.add(builtIn, blocks...); got.Get("size").Int() != 3 || got.Get("name").Str != "Built-in Deck" {
+	if got := w.addCards(builtIn, blocks...); got.Get("size").Int() != 3 || got.Get("name").Str != "Built-in Deck" {
 		t.Errorf("%s", got.Raw)
 	}
-	if got := w.add(builtIn, blocks[0]); got.Get("size").Int() != 3 {
+	if got := w.addCards(builtIn, blocks[0]); got.Get("size").Int() != 3 {
 		t.Errorf("a card was made twice: %s", got.Raw)
 	}
 	due := w.ask("getRiffDueCards", `{"deckID":""}`)
-	if diff := cmp.Diff(blocks, texts(due, "cards.#.blockID")); diff != "" {
+	if diff := cmp.Diff(blocks, stringsAt(due, "cards.#.blockID")); diff != "" {
 		t.Errorf("due, in the order they were made:\n%s", diff)
 	}
 	const fresh = `{"1":"1 minute","2":"5 minutes","3":"10 minutes","4":"16 days"}`
@@ -112,11 +116,11 @@ func TestCardsAreDueUntilReviewed(t *testing.T) {
 	}
 	review(0, 4)
 	review(1, 1)
-	if diff := cmp.Diff(blocks[2:], w.due()); diff != "" {
+	if diff := cmp.Diff(blocks[2:], w.dueBlocks()); diff != "" {
 		t.Errorf("after reviews:\n%s", diff)
 	}
-	listed := w.cards(builtIn)
-	if diff := cmp.Diff([]string{blocks[2], blocks[1], blocks[0]}, texts(listed, "blocks.#.id")); diff != "" {
+	listed := w.listCards(builtIn)
+	if diff := cmp.Diff([]string{blocks[2], blocks[1], blocks[0]}, stringsAt(listed, "blocks.#.id")); diff != "" {
 		t.Errorf("by when they are due:\n%s", diff)
 	}
 	c := listed.Get("blocks.2")
@@ -131,24 +135,24 @@ func TestCardsAreDueUntilReviewed(t *testing.T) {
 func TestWrongRatingForgets(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	_, blocks := w.doc("D", "a ==b==")
-	w.add(builtIn, blocks...)
-	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
+	_, blocks := w.createDoc("D", "a ==b==")
+	w.addCards(builtIn, blocks...)
+	id := w.listCards(builtIn).Get("blocks.0.riffCardID").Str
 	for _, tt := range []struct {
 		rating string
 		reps   int64
 	}{{"3", 1}, {"3", 2}, {"9", 0}} {
 		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":%s}`, builtIn, id, tt.rating)
-		if got := w.cards(builtIn).Get("blocks.0.riffCard.reps").Int(); got != tt.reps {
+		if got := w.listCards(builtIn).Get("blocks.0.riffCard.reps").Int(); got != tt.reps {
 			t.Errorf("after rating %s: %d reviews, want %d", tt.rating, got, tt.reps)
 		}
 	}
-	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+	if diff := cmp.Diff(blocks, w.dueBlocks()); diff != "" {
 		t.Error(diff)
 	}
 	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, nowhere, id)
 	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, nowhere)
-	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+	if diff := cmp.Diff(blocks, w.dueBlocks()); diff != "" {
 		t.Errorf("a card was reviewed through another deck:\n%s", diff)
 	}
 }
@@ -157,20 +161,20 @@ func TestWrongRatingForgets(t *testing.T) {
 func TestSkipAndSetDue(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	_, blocks := w.doc("D", "a\n\nb")
-	w.add(builtIn, blocks...)
+	_, blocks := w.createDoc("D", "a\n\nb")
+	w.addCards(builtIn, blocks...)
 	id := w.ask("getRiffDueCards", `{"deckID":""}`).Get("cards.0.cardID").Str
 	w.ask("skipReviewRiffCard", `{"deckID":%q,"cardID":%q}`, builtIn, id)
 	w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20990101000000"}]}`, id)
-	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+	if diff := cmp.Diff(blocks, w.dueBlocks()); diff != "" {
 		t.Errorf("a new card that was skipped and put off:\n%s", diff)
 	}
 	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
-	if diff := cmp.Diff(blocks[1:], w.due()); diff != "" {
+	if diff := cmp.Diff(blocks[1:], w.dueBlocks()); diff != "" {
 		t.Errorf("after a review:\n%s", diff)
 	}
 	w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20200101000000"}]}`, id)
-	if diff := cmp.Diff(blocks, w.due()); diff != "" {
+	if diff := cmp.Diff(blocks, w.dueBlocks()); diff != "" {
 		t.Errorf("with a time of its own:\n%s", diff)
 	}
 }
@@ -179,8 +183,8 @@ func TestSkipAndSetDue(t *testing.T) {
 func TestRound(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	w.many(230)
-	for _, id := range texts(w.cards(builtIn), "blocks.#.riffCardID")[:205] {
+	w.addManyCards(230)
+	for _, id := range stringsAt(w.listCards(builtIn), "blocks.#.riffCardID")[:205] {
 		w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
 		w.ask("batchSetRiffCardsDueTime", `{"cardDues":[{"id":%q,"due":"20200101000000"}]}`, id)
 	}
@@ -196,16 +200,16 @@ func TestRound(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	top, a := w.doc("Top", "a")
+	top, a := w.createDoc("Top", "a")
 	var below string
 	w.Update(func(tx *workspace.Tx) {
 		d := tx.AddDocument(tx.Notebook(w.nb), tx.Document(top), "Below", "", tx.Identify(markup.Parse("b")))
 		below = d.Root.Children[0].ID
 	})
-	_, c := w.doc("Other", "c")
+	_, c := w.createDoc("Other", "c")
 	var far string
 	w.Update(func(tx *workspace.Tx) { far = tx.Page(tx.CreateNotebook("Far")).Root.Children[0].ID })
-	w.add(builtIn, a[0], below, c[0], far)
+	w.addCards(builtIn, a[0], below, c[0], far)
 	for name, tt := range map[string]struct {
 		endpoint, body string
 		want           []string
@@ -216,16 +220,16 @@ func TestScopes(t *testing.T) {
 		"notebook":     {"getNotebookRiffDueCards", fmt.Sprintf(`{"notebook":%q}`, w.nb), []string{a[0], below, c[0]}},
 		"all":          {"getRiffDueCards", `{"deckID":"","reviewedCards":[{"cardID":"x"}]}`, []string{a[0], below, c[0], far}},
 	} {
-		if diff := cmp.Diff(tt.want, texts(w.ask(tt.endpoint, "%s", tt.body), "cards.#.blockID")); diff != "" {
+		if diff := cmp.Diff(tt.want, stringsAt(w.ask(tt.endpoint, "%s", tt.body), "cards.#.blockID")); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 	w.Update(func(tx *workspace.Tx) { tx.Notebook(w.nb).Conf.Closed = true })
-	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
+	if diff := cmp.Diff([]string{far}, w.dueBlocks()); diff != "" {
 		t.Errorf("with a closed notebook:\n%s", diff)
 	}
 	// Asked for that notebook, the kernel returns its cards all the same.
-	if diff := cmp.Diff([]string{far}, texts(w.ask("getNotebookRiffDueCards", `{"notebook":%q}`, w.nb), "cards.#.blockID")); diff != "" {
+	if diff := cmp.Diff([]string{far}, stringsAt(w.ask("getNotebookRiffDueCards", `{"notebook":%q}`, w.nb), "cards.#.blockID")); diff != "" {
 		t.Errorf("of a closed notebook:\n%s", diff)
 	}
 }
@@ -234,20 +238,20 @@ func TestScopes(t *testing.T) {
 func TestCardsOfRemovedBlocks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc, blocks := w.doc("D", "a\n\nb")
-	w.add(builtIn, append(blocks, nowhere)...)
-	id := w.cards(builtIn).Get("blocks.0.riffCardID").Str
+	doc, blocks := w.createDoc("D", "a\n\nb")
+	w.addCards(builtIn, append(blocks, nowhere)...)
+	id := w.listCards(builtIn).Get("blocks.0.riffCardID").Str
 	w.ask("reviewRiffCard", `{"deckID":%q,"cardID":%q,"rating":3}`, builtIn, id)
 	var cut *tree.Block
 	w.Update(func(tx *workspace.Tx) {
 		cut = tx.Block(blocks[0]).Clone()
 		tx.Block(blocks[0]).Cut()
 	})
-	if got := w.cards(builtIn); got.Get("total").Int() != 2 || slices.Contains(texts(got, "blocks.#.id"), blocks[0]) {
+	if got := w.listCards(builtIn); got.Get("total").Int() != 2 || slices.Contains(stringsAt(got, "blocks.#.id"), blocks[0]) {
 		t.Errorf("the card of a removed block is listed: %s", got.Raw)
 	}
 	w.Update(func(tx *workspace.Tx) { tx.Document(doc).Root.Insert(0, tx.Identify([]*tree.Block{cut})...) })
-	got := w.cards(builtIn)
+	got := w.listCards(builtIn)
 	if got.Get("total").Int() != 3 || got.Get("blocks.1.id").Str != blocks[0] || got.Get("blocks.1.riffCard.reps").Int() != 1 {
 		t.Errorf("the block is back: %s", got.Raw)
 	}
@@ -259,42 +263,43 @@ func TestCardsOfRemovedBlocks(t *testing.T) {
 func TestDecks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	_, blocks := w.doc("D", "a\n\nb")
-	w.add(builtIn, blocks[0])
+	_, blocks := w.createDoc("D", "a\n\nb")
+	w.addCards(builtIn, blocks[0])
 	geo := w.ask("createRiffDeck", `{"name":"Geo 地理"}`).Get("id").Str
 	w.ask("createRiffDeck", `{"name":""}`)
-	w.add(geo, blocks...)
-	if got := w.add(nowhere, blocks[0]); got.Type != gjson.Null {
+	w.addCards(geo, blocks...)
+	if got := w.addCards(nowhere, blocks[0]); got.Type != gjson.Null {
 		t.Errorf("a deck that does not exist: %s", got.Raw)
 	}
-	if got := w.attr(blocks[0]); got != builtIn+","+geo+","+nowhere {
+	if got := w.decksAttr(blocks[0]); got != builtIn+","+geo+","+nowhere {
 		t.Errorf("the block says %q", got)
 	}
-	if diff := cmp.Diff([]string{"Geo 地理", ""}, texts(w.ask("getRiffDecks", `{}`), "#.name")); diff != "" {
+	if diff := cmp.Diff([]string{"Geo 地理", ""}, stringsAt(w.ask("getRiffDecks", `{}`), "#.name")); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.cards(""); got.Get("total").Int() != 3 {
+	if got := w.listCards(""); got.Get("total").Int() != 3 {
 		t.Errorf("all decks: %s", got.Raw)
 	}
 	if got := w.ask("removeRiffCards", `{"deckID":%q,"blockIDs":[%q]}`, geo, blocks[0]); got.Get("size").Int() != 1 {
 		t.Errorf("%s", got.Raw)
 	}
-	if got := w.attr(blocks[0]); got != builtIn+","+nowhere {
+	if got := w.decksAttr(blocks[0]); got != builtIn+","+nowhere {
 		t.Errorf("the block says %q", got)
 	}
 	w.ask("removeRiffCards", `{"deckID":"","blockIDs":[%q]}`, blocks[0])
-	if got := w.attr(blocks[0]); got != "" || len(w.due()) != 0 {
-		t.Errorf("the block says %q and is due: %v", got, w.due())
+	if got := w.decksAttr(blocks[0]); got != "" || len(w.dueBlocks()) != 0 {
+		t.Errorf("the block says %q and is due: %v", got, w.dueBlocks())
 	}
 }
 
-func (w *fixture) attr(id string) (value string) {
+// decksAttr returns the attribute of a block that lists its decks.
+func (w *fixture) decksAttr(id string) (value string) {
 	w.Update(func(tx *workspace.Tx) { value = tx.Block(id).Attrs["custom-riff-decks"] })
 	return value
 }
 
-// many adds n cards to the built-in deck.
-func (w *fixture) many(n int) (blocks []string) {
+// addManyCards adds n cards to the built-in deck.
+func (w *fixture) addManyCards(n int) (blocks []string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		list := make([]*tree.Block, n)
@@ -305,15 +310,15 @@ func (w *fixture) many(n int) (blocks []string) {
 			blocks = append(blocks, b.ID)
 		}
 	})
-	w.add(builtIn, blocks...)
+	w.addCards(builtIn, blocks...)
 	return blocks
 }
 
 func TestPages(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	blocks := w.many(45)
-	if diff := cmp.Diff(blocks[:20], w.due()); diff != "" {
+	blocks := w.addManyCards(45)
+	if diff := cmp.Diff(blocks[:20], w.dueBlocks()); diff != "" {
 		t.Errorf("due:\n%s", diff)
 	}
 	var listed []string
@@ -322,7 +327,7 @@ func TestPages(t *testing.T) {
 		if got.Get("total").Int() != 45 || got.Get("pageCount").Int() != 3 {
 			t.Errorf("page %d: %d cards on %d pages", page, got.Get("total").Int(), got.Get("pageCount").Int())
 		}
-		listed = append(listed, texts(got, "blocks.#.id")...)
+		listed = append(listed, stringsAt(got, "blocks.#.id")...)
 	}
 	if diff := cmp.Diff(blocks, listed); diff != "" {
 		t.Errorf("listed:\n%s", diff)
@@ -337,7 +342,7 @@ func TestPages(t *testing.T) {
 // BenchmarkLargeDeck requests the due cards of 10,000, and one page of all.
 func BenchmarkLargeDeck(b *testing.B) {
 	w := newFixture(b)
-	w.many(10_000)
+	w.addManyCards(10_000)
 	b.Run("due", func(b *testing.B) {
 		for b.Loop() {
 			w.ask("getRiffDueCards", `{"deckID":""}`)
@@ -345,7 +350,7 @@ func BenchmarkLargeDeck(b *testing.B) {
 	})
 	b.Run("page", func(b *testing.B) {
 		for b.Loop() {
-			w.cards(builtIn)
+			w.listCards(builtIn)
 		}
 	})
 }

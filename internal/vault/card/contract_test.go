@@ -13,15 +13,15 @@ import (
 	"collie/internal/vault/vaulttest"
 )
 
-// families returns the routes that the recordings of cards call.
-func families(t testing.TB) *api.Mux {
+// newContractMux returns the routes that the recordings of cards call.
+func newContractMux(t testing.TB) *api.Mux {
 	return vaulttest.New(t, system.Register, document.Register, block.Register, card.Register).Mux
 }
 
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
 	kerneltest.TestHandler(t, kerneltest.Contract{
-		Scenarios: []string{"riff"}, Endpoints: families(t).Routes(),
+		Scenarios: []string{"riff"}, Endpoints: newContractMux(t).Routes(),
 		Skip: map[string]string{
 			"riff#20": "the index of the vault never lags",
 			"riff#22": "follows the renaming of a deck, which no tool does",
@@ -30,5 +30,5 @@ func TestMeetsRecordings(t *testing.T) {
 			"riff#62": "counts cards by notebook, which nobody asks for",
 			"riff#70": "a block that has just been removed is still listed",
 		},
-	}, func(t testing.TB) http.Handler { return families(t) })
+	}, func(t testing.TB) http.Handler { return newContractMux(t) })
 }

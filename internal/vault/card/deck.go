@@ -44,6 +44,7 @@ func useDeck(tx *workspace.Tx, id string) *deck {
 	return makeDeck(tx, siyuanapi.BuiltInDeck, "Built-in Deck")
 }
 
+// makeDeck stores a new deck and returns it.
 func makeDeck(tx *workspace.Tx, id, name string) *deck {
 	now := time.Now()
 	d := &deck{ID: id, Name: name, Created: now, Updated: now}
@@ -51,6 +52,7 @@ func makeDeck(tx *workspace.Tx, id, name string) *deck {
 	return d
 }
 
+// put stores the record of the deck.
 func (d *deck) put(tx *workspace.Tx) {
 	tx.PutRecord(workspace.Record{Kind: deckKind, ID: d.ID, At: d.Created.UnixNano(), Body: api.MustJSON(d)})
 }

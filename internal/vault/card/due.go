@@ -132,6 +132,7 @@ func listDue(tx *workspace.Tx, deckID string, s scope, now time.Time) dueList {
 	return list
 }
 
+// due returns the card as the answer shows it.
 func (c *card) due() dueCard {
 	return dueCard{
 		Deck: c.Deck, ID: c.ID, Block: c.Block, Lapses: c.Schedule.Lapses, Reps: c.Schedule.Reps,

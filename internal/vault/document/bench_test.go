@@ -13,7 +13,7 @@ import (
 // file tree of a program does.
 func BenchmarkLevels(b *testing.B) {
 	v := newVault(b)
-	box := v.notebook("Library")
+	box := v.createNotebook("Library")
 	for range 10 {
 		v.Update(func(tx *workspace.Tx) {
 			top := tx.AddDocument(tx.Notebook(box), nil, "top", "", nil)
@@ -27,18 +27,18 @@ func BenchmarkLevels(b *testing.B) {
 		})
 	}
 	for b.Loop() {
-		if n := below(v.Vault, box, "/"); n != 1000 {
+		if n := listAllBelow(v.Vault, box, "/"); n != 1000 {
 			b.Fatalf("%d documents", n)
 		}
 	}
 }
 
-// below lists everything below a path and returns the number of documents.
-func below(v *vaulttest.Vault, box, path string) (n int) {
+// listAllBelow lists everything below a path and returns the number of documents.
+func listAllBelow(v *vaulttest.Vault, box, path string) (n int) {
 	for _, f := range v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": path, "maxListCount": 0}).Get("files").Array() {
 		n++
 		if f.Get("subFileCount").Int() > 0 {
-			n += below(v, box, f.Get("path").Str)
+			n += listAllBelow(v, box, f.Get("path").Str)
 		}
 	}
 	return n

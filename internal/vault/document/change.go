@@ -22,17 +22,12 @@ func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	switch {
 	case d == nil:
 		return api.Notice(treeNotFound, longError)
-	case utf8.RuneCountInString(title) > maxTitle:
+	case utf8.RuneCountInString(title) > edit.MaxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
 	edit.SaveBefore(tx, d)
-	title = cleanTitle(title)
-	d.Root.Attrs["title"] = title
-	delete(d.Root.Attrs, "title-empty")
+	edit.Rename(d, title)
 	d.Root.Stamp()
-	if d.Hidden() {
-		d.Box.Conf.Name = title
-	}
 	return api.Done()
 }
 

@@ -2,9 +2,9 @@ package document
 
 import (
 	"strings"
-	"unicode"
 
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -59,14 +59,14 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	case len(ids) > tree.MaxDepth:
 		return api.Fail(-1, treeTooDeep)
 	}
-	d := tx.AddDocument(box, parent, cleanTitle(title), ids[lastIndex], tx.Identify(markup.Parse(text)))
+	d := tx.AddDocument(box, parent, edit.CleanTitle(title), ids[lastIndex], tx.Identify(markup.Parse(text)))
 	return api.OK(map[string]string{"id": d.ID()})
 }
 
 // create creates a document at a path of titles, and its parents where they are missing. Another document may have the
 // same path. id may be "". It returns nil if the document would be too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
-	titles := strings.Split(strings.Trim(visibleText(hpath), "/"), "/")
+	titles := strings.Split(strings.Trim(edit.VisibleText(hpath), "/"), "/")
 	if len(titles) > tree.MaxDepth {
 		return nil
 	}
@@ -96,26 +96,4 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 		}
 	}
 	return nil
-}
-
-// cleanTitle returns a title in the form in which it is stored, Untitled for an empty one.
-func cleanTitle(title string) string {
-	if title = visibleText(strings.ReplaceAll(title, "/", "")); title == "" {
-		return "Untitled"
-	}
-	return title
-}
-
-// visibleText removes invisible characters from a text, except the one that joins emoji.
-func visibleText(text string) string {
-	return strings.Map(func(c rune) rune {
-		const joiner, hardSpace = '\u200d', '\u00a0'
-		switch {
-		case c == hardSpace:
-			return ' '
-		case c != joiner && !unicode.IsGraphic(c):
-			return -1
-		}
-		return c
-	}, text)
 }

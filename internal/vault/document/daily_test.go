@@ -14,7 +14,7 @@ func TestDailyNote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the day from ending
 		v := newVault(t)
-		box := v.notebook("Journal 日记")
+		box := v.createNotebook("Journal 日记")
 		day := time.Now()
 		id := v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str
 		if again := v.Ask("filetree/createDailyNote", object{"notebook": box}).Get("id").Str; again != id {
@@ -36,7 +36,7 @@ func TestDailyNoteFromTemplate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the day from ending
 		v := newVault(t)
-		box := v.notebook("J")
+		box := v.createNotebook("J")
 		v.Update(func(tx *workspace.Tx) {
 			tx.WriteFile("/data/templates/rec/dn.md", []byte("## Plan for .action{now | date \"2006\"}: .action{.title}\n\n- [ ] first 首要"), time.Time{})
 			tx.WriteFile("/data/secret.md", []byte("secret"), time.Time{})
@@ -63,7 +63,7 @@ func TestDailyNoteFromTemplate(t *testing.T) {
 			"":                                    "specify the daily note save path",
 		} {
 			conf(path, "")
-			v.refused("filetree/createDailyNote", object{"notebook": box}, part)
+			v.wantRefused("filetree/createDailyNote", object{"notebook": box}, part)
 		}
 	})
 }

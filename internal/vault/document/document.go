@@ -59,9 +59,6 @@ const (
 	treeTooDeep    = "The current settings do not allow the creation of sub-documents under a document 7 levels deep"
 )
 
-// maxTitle is the limit for a title and the name of a notebook, in characters.
-const maxTitle = 512
-
 // fitsDepth reports whether a document may be placed below parent. levels is the number of levels of documents that it
 // has, including itself.
 func fitsDepth(parent *tree.Document, levels int) bool {

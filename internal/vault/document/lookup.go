@@ -2,6 +2,7 @@ package document
 
 import (
 	"collie/internal/vault/api"
+	"collie/internal/vault/edit"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -38,7 +39,7 @@ func getPathByID(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
-	box, path := req.Str("notebook"), visibleText(req.Str("path"))
+	box, path := req.Str("notebook"), edit.VisibleText(req.Str("path"))
 	ids := []string{}
 	for _, d := range tx.DocumentsByHPath(box, path) {
 		ids = append(ids, d.ID())

@@ -70,7 +70,7 @@ func lsNotebooks(tx *workspace.Tx, req api.Request) api.Reply {
 
 func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	name := cleanName(req.NeedStr("name"))
-	if utf8.RuneCountInString(name) > maxTitle {
+	if utf8.RuneCountInString(name) > edit.MaxTitle {
 		return api.Fail(-1, titleTooLong)
 	}
 	return api.OK(map[string]any{"notebook": newListed(tx.CreateNotebook(name), 0)})
@@ -78,7 +78,7 @@ func createNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 
 // cleanName returns the name of a notebook in the form in which it is stored.
 func cleanName(name string) string {
-	return cleanTitle(strings.TrimSpace(strings.ReplaceAll(name, "/", "")))
+	return edit.CleanTitle(strings.TrimSpace(strings.ReplaceAll(name, "/", "")))
 }
 
 func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
@@ -87,7 +87,7 @@ func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	switch {
 	case box == nil:
 		return api.Notice(notebookFailed, shortError)
-	case utf8.RuneCountInString(name) > maxTitle:
+	case utf8.RuneCountInString(name) > edit.MaxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
 	box.Conf.Name = name

@@ -13,7 +13,7 @@ import (
 func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("Notes 笔记")
+	box := v.createNotebook("Notes 笔记")
 	title := func() (title, icon string) {
 		v.View(func(tx *workspace.Tx) {
 			attrs := tx.Document(box).Root.Attrs
@@ -40,9 +40,9 @@ func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
 func TestRemovedNotebookIsKept(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("Gone")
-	id := v.document(box, "/a/b", "text")
-	other := v.document(v.notebook("Stays"), "/c", "other")
+	box := v.createNotebook("Gone")
+	id := v.createDocument(box, "/a/b", "text")
+	other := v.createDocument(v.createNotebook("Stays"), "/c", "other")
 	v.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/"+box+"/assets/x.png", []byte("png"), tx.Document(id).Changed)
 	})
@@ -50,7 +50,7 @@ func TestRemovedNotebookIsKept(t *testing.T) {
 
 	v.Ask("notebook/closeNotebook", object{"notebook": box})
 	v.Ask("notebook/removeNotebook", object{"notebook": box})
-	kept := v.history()
+	kept := v.historyPaths()
 	want := []string{
 		"delete/" + box + "/" + above + ".sy", "delete/" + box + "/" + above + "/" + id + ".sy",
 		"delete/" + box + "/" + box + ".sy", "delete/" + box + "/assets/x.png",
@@ -73,13 +73,13 @@ func TestRemovedNotebookIsKept(t *testing.T) {
 func TestRefusedConfigurationChangesNothing(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
-	v.refused("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "x", "sort": "abc"}}, "BoxConf.sort of type int")
+	box := v.createNotebook("N")
+	v.wantRefused("notebook/setNotebookConf", object{"notebook": box, "conf": object{"name": "x", "sort": "abc"}}, "BoxConf.sort of type int")
 	if name := v.Ask("notebook/getNotebookConf", object{"notebook": box}).Get("conf.name").Str; name != "N" {
 		t.Errorf("the name is %q", name)
 	}
 	const ghost = "20980101000000-ghost01"
-	v.refused("notebook/setNotebookConf", object{"notebook": ghost, "conf": object{"sort": "abc"}}, "BoxConf.sort")
+	v.wantRefused("notebook/setNotebookConf", object{"notebook": ghost, "conf": object{"sort": "abc"}}, "BoxConf.sort")
 	if n := len(v.Ask("notebook/lsNotebooks", object{}).Get("notebooks").Array()); n != 1 {
 		t.Errorf("%d notebooks: a refused call made one", n)
 	}

@@ -21,7 +21,7 @@ func TestMeetsRecordings(t *testing.T) {
 	kerneltest.TestHandler(t, kerneltest.Contract{
 		Scenarios: []string{"notebook", "notebook_document", "filetree", "dailynote", "closed_notebook", "limits"},
 		MinShape:  1, MinExact: 1,
-		Endpoints: mux(t).Routes(),
+		Endpoints: newContractMux(t).Routes(),
 		Skip: map[string]string{
 			"notebook#33":          "comes after changeSortNotebook, which no tool calls",
 			"notebook#40":          "comes after changeSortNotebook, which no tool calls",
@@ -49,12 +49,12 @@ func TestMeetsRecordings(t *testing.T) {
 			"limits#22":            "what fails leaves nothing behind in the vault",
 			"limits#26":            "the request that made its document was too long to keep",
 		},
-	}, func(t testing.TB) http.Handler { return mux(t) })
+	}, func(t testing.TB) http.Handler { return newContractMux(t) })
 }
 
-// mux returns the routes of this package and those of package block. Recorded answers of the latter hold ids that later
+// newContractMux returns the routes of this package and those of package block. Recorded answers of the latter hold ids that later
 // rows use.
-func mux(t testing.TB) *api.Mux {
+func newContractMux(t testing.TB) *api.Mux {
 	v := newVault(t)
 	block.Register(v.Mux)
 	return v.Mux

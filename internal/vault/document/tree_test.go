@@ -19,45 +19,45 @@ import (
 func TestRemovedDocumentIsKeptWithThoseBelow(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
-	child := v.document(box, "/Top/Child", "text")
+	box := v.createNotebook("N")
+	child := v.createDocument(box, "/Top/Child", "text")
 	top := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/Top"}).Get("0").Str
 	v.Ask("filetree/removeDocByID", object{"id": top})
 	want := []string{"delete/" + box + "/" + top + ".sy", "delete/" + box + "/" + top + "/" + child + ".sy"}
-	if diff := cmp.Diff(want, v.history()); diff != "" {
+	if diff := cmp.Diff(want, v.historyPaths()); diff != "" {
 		t.Error(diff)
 	}
 	if v.Text(child) != "(none)" {
 		t.Error("the document below is still there")
 	}
-	v.refused("filetree/removeDocByID", object{"id": box}, "cannot be removed")
+	v.wantRefused("filetree/removeDocByID", object{"id": box}, "cannot be removed")
 }
 
 // TestDepth checks that creation, moves and conversions allow seven levels at most, and that a refused one changes nothing.
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
-	v.refused("filetree/createDocWithMd", object{"notebook": box, "path": "/1/2/3/4/5/6/7/8", "markdown": ""}, "7 levels")
+	box := v.createNotebook("N")
+	v.wantRefused("filetree/createDocWithMd", object{"notebook": box, "path": "/1/2/3/4/5/6/7/8", "markdown": ""}, "7 levels")
 	if n := len(v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": "/"}).Get("files").Array()); n != 0 {
 		t.Errorf("%d documents are left of what was refused", n)
 	}
-	seventh := v.document(box, "/1/2/3/4/5/6/7", "# h")
-	two := v.document(box, "/a/b", "")
+	seventh := v.createDocument(box, "/1/2/3/4/5/6/7", "# h")
+	two := v.createDocument(box, "/a/b", "")
 	a := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/a"}).Get("0").Str
 	sixth := v.Ask("filetree/getIDsByHPath", object{"notebook": box, "path": "/1/2/3/4/5/6"}).Get("0").Str
-	v.refused("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": seventh}, "7 levels")
-	v.refused("filetree/moveDocsByID", object{"fromIDs": []string{a}, "toID": sixth}, "7 levels")
+	v.wantRefused("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": seventh}, "7 levels")
+	v.wantRefused("filetree/moveDocsByID", object{"fromIDs": []string{a}, "toID": sixth}, "7 levels")
 	v.Ask("filetree/moveDocsByID", object{"fromIDs": []string{two}, "toID": sixth})
 	at := v.Ask("filetree/getPathByID", object{"id": seventh}).Get("path").Str
-	v.refused("filetree/heading2Doc", object{"srcHeadingID": v.find(seventh, "h"), "targetNoteBook": box, "targetPath": at}, "7 levels")
+	v.wantRefused("filetree/heading2Doc", object{"srcHeadingID": v.blockWithText(seventh, "h"), "targetNoteBook": box, "targetPath": at}, "7 levels")
 }
 
 func TestDuplicateCopiesTextUnderNewIDs(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
-	doc := v.document(box, "/Doc", "- a\n  - b\n\n| t |\n|---|\n| 表 |")
+	box := v.createNotebook("N")
+	doc := v.createDocument(box, "/Doc", "- a\n  - b\n\n| t |\n|---|\n| 表 |")
 	v.Update(func(tx *workspace.Tx) {
 		attrs := tx.Document(doc).Root.Attrs
 		attrs["icon"], attrs["custom-x"], attrs["custom-dailynote-20240101"] = "1f4d4", "y", "20240101"
@@ -86,10 +86,10 @@ func TestDuplicateCopiesTextUnderNewIDs(t *testing.T) {
 func TestSortOrders(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
+	box := v.createNotebook("N")
 	paths := map[string]string{}
 	for _, title := range []string{"b", "C", "a"} {
-		paths[title] = "/" + v.document(box, "/"+title, "") + ".sy"
+		paths[title] = "/" + v.createDocument(box, "/"+title, "") + ".sy"
 	}
 	list := func(sort int) (titles string) {
 		for _, f := range v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": "/", "sort": sort}).Get("files.#.name").Array() {
@@ -110,8 +110,8 @@ func TestSortOrders(t *testing.T) {
 func TestListsAgreeOnDraws(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	box := v.notebook("N")
-	top := v.document(box, "/Top", "")
+	box := v.createNotebook("N")
+	top := v.createDocument(box, "/Top", "")
 	for _, end := range []string{"bbbbbbb", "ccccccc", "aaaaaaa"} {
 		id := v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/Top/" + end, "markdown": "", "id": "20240101000000-" + end}).Str
 		v.Update(func(tx *workspace.Tx) { tx.Document(id).Sort = 1 })
@@ -132,8 +132,8 @@ func TestListsAgreeOnDraws(t *testing.T) {
 // TestListsAreFast checks that each request that lists 1,000 documents is faster than a request for the path of each.
 func TestListsAreFast(t *testing.T) {
 	v := newVault(t)
-	box := v.notebook("N")
-	top := v.document(box, "/Top", "")
+	box := v.createNotebook("N")
+	top := v.createDocument(box, "/Top", "")
 	var ids []string
 	for from := 0; from < 1000; from += 100 {
 		v.Update(func(tx *workspace.Tx) {
@@ -183,7 +183,7 @@ func TestListsAreFast(t *testing.T) {
 		path string
 		body object
 	}{
-		{"filetree/moveDocsByID", object{"fromIDs": []string{top}, "toID": v.document(box, "/Elsewhere", "")}},
+		{"filetree/moveDocsByID", object{"fromIDs": []string{top}, "toID": v.createDocument(box, "/Elsewhere", "")}},
 		{"filetree/renameDocByID", object{"id": top, "title": "Another"}},
 		{"filetree/removeDocByID", object{"id": top}},
 	} {

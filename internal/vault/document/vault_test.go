@@ -18,8 +18,8 @@ type vault struct{ *vaulttest.Vault }
 
 func newVault(t testing.TB) *vault { return &vault{vaulttest.New(t, document.Register)} }
 
-// refused sends a request that must fail with a message that contains part.
-func (v *vault) refused(path string, body any, part string) {
+// wantRefused sends a request that must fail with a message that contains part.
+func (v *vault) wantRefused(path string, body any, part string) {
 	v.T.Helper()
 	answer := v.Answer(path, body)
 	if answer.Get("code").Int() == 0 || !strings.Contains(answer.Get("msg").Str, part) {
@@ -27,18 +27,20 @@ func (v *vault) refused(path string, body any, part string) {
 	}
 }
 
-func (v *vault) notebook(name string) string {
+// createNotebook creates a notebook and returns its id.
+func (v *vault) createNotebook(name string) string {
 	v.T.Helper()
 	return v.Ask("notebook/createNotebook", object{"name": name}).Get("notebook.id").Str
 }
 
-func (v *vault) document(box, path, markdown string) string {
+// createDocument creates a document at a path of titles and returns its id.
+func (v *vault) createDocument(box, path, markdown string) string {
 	v.T.Helper()
 	return v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": path, "markdown": markdown}).Str
 }
 
-// find returns the id of the first block of a document that has the given text.
-func (v *vault) find(doc, content string) (id string) {
+// blockWithText returns the id of the first block of a document that has the given text.
+func (v *vault) blockWithText(doc, content string) (id string) {
 	v.T.Helper()
 	v.View(func(tx *workspace.Tx) {
 		tx.Document(doc).Root.Walk(func(b *tree.Block) {
@@ -53,8 +55,8 @@ func (v *vault) find(doc, content string) (id string) {
 	return id
 }
 
-// history returns the paths of the files in the history, without the folder and time at their start.
-func (v *vault) history() (paths []string) {
+// historyPaths returns the paths of the files in the history, without the folder and time at their start.
+func (v *vault) historyPaths() (paths []string) {
 	v.T.Helper()
 	v.View(func(tx *workspace.Tx) {
 		for _, f := range tx.FilesBelow("/history") {

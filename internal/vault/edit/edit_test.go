@@ -11,9 +11,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// edited makes a document of Markdown, changes it, and returns it as it is read back afterwards. It fails the test when
+// editDocument makes a document of Markdown, changes it, and returns it as it is read back afterwards. It fails the test when
 // the tree could not be written as Markdown: a list with something else than items, an empty container, an id twice.
-func edited(t *testing.T, text string, change func(tx *workspace.Tx, root *tree.Block)) string {
+func editDocument(t *testing.T, text string, change func(tx *workspace.Tx, root *tree.Block)) string {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 	if err != nil {
@@ -40,7 +40,7 @@ func edited(t *testing.T, text string, change func(tx *workspace.Tx, root *tree.
 	got := ""
 	err = w.View(t.Context(), func(tx *workspace.Tx) error {
 		root := tx.Document(id).Root
-		sound(t, root)
+		wantSoundTree(t, root)
 		got = markup.Export(root)
 		return nil
 	})
@@ -50,7 +50,8 @@ func edited(t *testing.T, text string, change func(tx *workspace.Tx, root *tree.
 	return got
 }
 
-func sound(t *testing.T, root *tree.Block) {
+// wantSoundTree reports what of a tree could not be written as Markdown and read back.
+func wantSoundTree(t *testing.T, root *tree.Block) {
 	t.Helper()
 	seen := map[string]bool{}
 	root.Walk(func(b *tree.Block) {
@@ -66,8 +67,8 @@ func sound(t *testing.T, root *tree.Block) {
 	})
 }
 
-// at returns the block with a text.
-func at(root *tree.Block, text string) (found *tree.Block) {
+// blockWithText returns the block with a text.
+func blockWithText(root *tree.Block, text string) (found *tree.Block) {
 	root.Walk(func(b *tree.Block) {
 		if b.Text == text {
 			found = b
@@ -83,76 +84,76 @@ func TestEdits(t *testing.T) {
 		change     func(tx *workspace.Tx, root *tree.Block)
 		want       string
 	}{
-		{"a paragraph into a list becomes an item", "- a\n- b", func(tx *workspace.Tx, root *tree.Block) {
+		{name: "a paragraph into a list becomes an item", text: "- a\n- b", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Place(tx, "markdown", "c 三", root.Children[0], true)
-		}, "- a\n- b\n- c 三"},
-		{"a list into a list gives its items", "1. a\n2. b", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "- a\n- b\n- c 三"},
+		{name: "a list into a list gives its items", text: "1. a\n2. b", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Place(tx, "markdown", "1. x\n2. y", root.Children[0], false)
-		}, "1. x\n2. y\n1. a\n2. b"},
-		{"a bare item gets a list", "p", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "1. x\n2. y\n1. a\n2. b"},
+		{name: "a bare item gets a list", text: "p", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Put(tx, root, 0, []*tree.Block{edit.Copy(tx, tx.Identify(markup.Parse("- a"))[0].Children[0])})
-		}, "- a\n\np"},
-		{"the last block of a document leaves a paragraph", "only", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "- a\n\np"},
+		{name: "the last block of a document leaves a paragraph", text: "only", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Detach(tx, root.Children[0])
-		}, ""},
-		{"empty containers go too", "a\n\n> - b", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Detach(tx, at(root, "b"))
-		}, "a"},
-		{"several at once", "a\n\n> - b\n\nc", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Detach(tx, at(root, "a"), at(root, "b"), at(root, "c"))
-		}, ""},
-		{"out of a container it leaves empty", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Move(tx, at(root, "a"), root.Children[0], true)
-		}, "a\n\nb"},
-		{"first into the container it is alone in", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Move(tx, at(root, "a"), root.Children[0], false)
-		}, "> a\n\nb"},
-		{"into itself", "> a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Move(tx, root.Children[0], at(root, "a"), true)
+		}},
+		{name: "empty containers go too", text: "a\n\n> - b", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Detach(tx, blockWithText(root, "b"))
+		}, want: "a"},
+		{name: "several at once", text: "a\n\n> - b\n\nc", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Detach(tx, blockWithText(root, "a"), blockWithText(root, "b"), blockWithText(root, "c"))
+		}},
+		{name: "out of a container it leaves empty", text: "> a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, blockWithText(root, "a"), root.Children[0], true)
+		}, want: "a\n\nb"},
+		{name: "first into the container it is alone in", text: "> a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, blockWithText(root, "a"), root.Children[0], false)
+		}, want: "> a\n\nb"},
+		{name: "into itself", text: "> a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, root.Children[0], blockWithText(root, "a"), true)
 			edit.Move(tx, root.Children[0], root.Children[0], false)
-		}, "> a\n\nb"},
-		{"behind a document", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Move(tx, at(root, "b"), root, true)
-		}, "a\n\nb"},
-		{"an item out of its list", "- a\n- b\n\np", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Move(tx, at(root, "a").Parent, at(root, "p"), true)
-		}, "- b\n\np\n\n- a"},
-		{"a list into a list stays one", "- a\n\np\n\n1. b", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "> a\n\nb"},
+		{name: "behind a document", text: "a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, blockWithText(root, "b"), root, true)
+		}, want: "a\n\nb"},
+		{name: "an item out of its list", text: "- a\n- b\n\np", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Move(tx, blockWithText(root, "a").Parent, blockWithText(root, "p"), true)
+		}, want: "- b\n\np\n\n- a"},
+		{name: "a list into a list stays one", text: "- a\n\np\n\n1. b", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Move(tx, root.Children[2], root.Children[0], false)
-			if at(root, "b").Parent.Parent.Parent.Kind != tree.Item {
+			if blockWithText(root, "b").Parent.Parent.Parent.Kind != tree.Item {
 				t.Error("the list was taken apart")
 			}
-		}, "- 1. b\n- a\n\np"},
-		{"an item updated with a paragraph stays an item", "- [ ] a\n- b", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Update(tx, at(root, "a").Parent, "markdown", "changed")
-		}, "- [ ] changed\n- b"},
-		{"an item updated with a list takes its first item", "- a\n- b", func(tx *workspace.Tx, root *tree.Block) {
-			edit.Update(tx, at(root, "a").Parent, "markdown", "- [x] one\n- two")
-		}, "- [x] one\n- b"},
-		{"only the first block counts", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
-			b := at(root, "a")
+		}, want: "- 1. b\n- a\n\np"},
+		{name: "an item updated with a paragraph stays an item", text: "- [ ] a\n- b", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Update(tx, blockWithText(root, "a").Parent, "markdown", "changed")
+		}, want: "- [ ] changed\n- b"},
+		{name: "an item updated with a list takes its first item", text: "- a\n- b", change: func(tx *workspace.Tx, root *tree.Block) {
+			edit.Update(tx, blockWithText(root, "a").Parent, "markdown", "- [x] one\n- two")
+		}, want: "- [x] one\n- b"},
+		{name: "only the first block counts", text: "a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
+			b := blockWithText(root, "a")
 			id := b.ID
 			b.Attrs["custom-x"] = "y"
 			edit.Update(tx, b, "markdown", "## h\n\nrest")
 			if b.ID != id || b.Attrs["id"] != id || b.Attrs["custom-x"] != "" || b.Kind != tree.Heading {
 				t.Errorf("updated to %+v", b)
 			}
-		}, "## h\n\nb"},
-		{"a document takes all blocks", "a\n\nb", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "## h\n\nb"},
+		{name: "a document takes all blocks", text: "a\n\nb", change: func(tx *workspace.Tx, root *tree.Block) {
 			edit.Update(tx, root, "markdown", "x\n\ny")
-		}, "x\n\ny"},
-		{"cut off, flushed and put back", "a\n\n- b\n  - c", func(tx *workspace.Tx, root *tree.Block) {
+		}, want: "x\n\ny"},
+		{name: "cut off, flushed and put back", text: "a\n\n- b\n  - c", change: func(tx *workspace.Tx, root *tree.Block) {
 			list := root.Children[1]
 			edit.Detach(tx, list)
 			tx.Flush()
 			edit.Put(tx, root, 0, []*tree.Block{list})
-		}, "- b\n\n  - c\n\na"},
+		}, want: "- b\n\n  - c\n\na"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			// Blank lines between blocks are left out: they are the business of package markup.
-			got := strings.ReplaceAll(strings.ToLower(edited(t, tt.text, tt.change)), "\n\n", "\n")
+			got := strings.ReplaceAll(strings.ToLower(editDocument(t, tt.text, tt.change)), "\n\n", "\n")
 			if want := strings.ReplaceAll(tt.want, "\n\n", "\n"); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -163,7 +164,7 @@ func TestEdits(t *testing.T) {
 // TestKeepLosesNothing checks that copies that are saved within one second do not replace each other.
 func TestKeepLosesNothing(t *testing.T) {
 	t.Parallel()
-	edited(t, "a", func(tx *workspace.Tx, root *tree.Block) {
+	editDocument(t, "a", func(tx *workspace.Tx, root *tree.Block) {
 		paths := map[string]bool{}
 		for range 3 {
 			paths[edit.SaveCopy(tx, root.Doc, edit.Updated)] = true

@@ -10,8 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// texts returns the strings in a JSON array.
-func texts(list gjson.Result) []string {
+// stringsIn returns the strings in a JSON array.
+func stringsIn(list gjson.Result) []string {
 	found := []string{}
 	for _, item := range list.Array() {
 		found = append(found, item.Str)
@@ -19,7 +19,8 @@ func texts(list gjson.Result) []string {
 	return found
 }
 
-func (w *fixture) unused() []string {
+// unusedAssets returns the addresses of the assets that the vault lists as unused.
+func (w *fixture) unusedAssets() []string {
 	w.t.Helper()
 	found := []string{}
 	for _, item := range w.call(0, "/api/asset/getUnusedAssets", object{}).Array() {
@@ -28,6 +29,7 @@ func (w *fixture) unused() []string {
 	return found
 }
 
+// kramdown returns a block as Markdown with attribute lists.
 func (w *fixture) kramdown(id string) string {
 	w.t.Helper()
 	return w.call(0, "/api/block/getBlockKramdown", object{"id": id}).Get("kramdown").Str
@@ -48,7 +50,7 @@ func TestUploadNames(t *testing.T) {
 		"dot.":                            "dot-ID",
 		strings.Repeat("长", 200) + ".png": strings.Repeat("长", 66) + "-ID.png",
 	} {
-		address := w.upload(name, name)
+		address := w.uploadAsset(name, name)
 		if len(address) > len("assets/")+255 {
 			t.Errorf("%s: a name of %d bytes", name, len(address))
 		}
@@ -63,17 +65,17 @@ func TestUploadNames(t *testing.T) {
 func TestUploadTwice(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	first := w.upload("a.png", "bytes")
-	if again := w.upload("a.png", "bytes"); again != first {
+	first := w.uploadAsset("a.png", "bytes")
+	if again := w.uploadAsset("a.png", "bytes"); again != first {
 		t.Errorf("the same file is stored again: %s, %s", first, again)
 	}
-	if other := w.upload("a.png", "other"); other == first {
+	if other := w.uploadAsset("a.png", "other"); other == first {
 		t.Error("other bytes are taken for the same")
 	}
-	if other := w.upload("b.png", "bytes"); other == first {
+	if other := w.uploadAsset("b.png", "bytes"); other == first {
 		t.Error("another name is taken for the same")
 	}
-	if first, again := w.upload("empty", ""), w.upload("empty", ""); first == again {
+	if first, again := w.uploadAsset("empty", ""), w.uploadAsset("empty", ""); first == again {
 		t.Error("empty files are taken for the same")
 	}
 }
@@ -83,29 +85,29 @@ func TestUploadTwice(t *testing.T) {
 func TestUnused(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	open, closed := w.notebook("Open"), w.notebook("Closed 关")
-	spaced, html, cover := w.upload("红 square.png", "1"), w.upload("v.mp4", "2"), w.upload("cover (1).png", "3")
-	link, hidden, cell, loose := w.upload("l.txt", "4"), w.upload("h.png", "5"), w.upload("cell & co.png", "6"), w.upload("loose.png", "7")
-	pdf := w.upload("p.pdf", "8")
-	w.put("/data/"+pdf+".sya", "{}")
-	doc := w.doc(open, "/Doc", "![x]("+strings.ReplaceAll(spaced, " ", "%20")+")\n\n[l]("+link+" \"t\")\n\n<video src=\""+html+"\"></video>\n\n"+
+	open, closed := w.createNotebook("Open"), w.createNotebook("Closed 关")
+	spaced, html, cover := w.uploadAsset("红 square.png", "1"), w.uploadAsset("v.mp4", "2"), w.uploadAsset("cover (1).png", "3")
+	link, hidden, cell, loose := w.uploadAsset("l.txt", "4"), w.uploadAsset("h.png", "5"), w.uploadAsset("cell & co.png", "6"), w.uploadAsset("loose.png", "7")
+	pdf := w.uploadAsset("p.pdf", "8")
+	w.putFile("/data/"+pdf+".sya", "{}")
+	doc := w.createDoc(open, "/Doc", "![x]("+strings.ReplaceAll(spaced, " ", "%20")+")\n\n[l]("+link+" \"t\")\n\n<video src=\""+html+"\"></video>\n\n"+
 		"<<"+pdf+"/20240101000000-annota1 \"marked\">>")
 	w.call(0, "/api/attr/setBlockAttrs", object{"id": doc, "attrs": object{"title-img": `background-image:url("` + cover + `")`}})
-	w.doc(closed, "/Doc", "![x]("+hidden+")")
+	w.createDoc(closed, "/Doc", "![x]("+hidden+")")
 	w.call(0, "/api/notebook/closeNotebook", object{"notebook": closed})
-	w.put("/data/storage/av/20240101000000-aaaaaaa.json", `{"mAsset":[{"content":"`+cell+`"}]}`)
+	w.putFile("/data/storage/av/20240101000000-aaaaaaa.json", `{"mAsset":[{"content":"`+cell+`"}]}`)
 
 	want := []string{loose, spaced} // SiYuan does not see escapes
 	slices.Sort(want)
-	if diff := cmp.Diff(want, w.unused()); diff != "" {
+	if diff := cmp.Diff(want, w.unusedAssets()); diff != "" {
 		t.Errorf("unused (-want +got):\n%s", diff)
 	}
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": loose})
-	if diff := cmp.Diff([]string{spaced}, w.unused()); diff != "" {
+	if diff := cmp.Diff([]string{spaced}, w.unusedAssets()); diff != "" {
 		t.Errorf("unused after a removal (-want +got):\n%s", diff)
 	}
 	for _, a := range []string{spaced, html, cover, link, hidden, cell, pdf, pdf + ".sya"} {
-		if _, ok := w.get("/data/" + a); !ok {
+		if _, ok := w.readFile("/data/" + a); !ok {
 			t.Errorf("%s is gone although it is used", a)
 		}
 	}
@@ -114,19 +116,19 @@ func TestUnused(t *testing.T) {
 func TestUnusedFolders(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
+	box := w.createNotebook("N")
 	for _, p := range []string{"/data/assets/sub/a.png", "/data/assets/sub/deep/b c.png", "/data/assets/free/c.png"} {
-		w.put(p, p)
+		w.putFile(p, p)
 	}
-	w.doc(box, "/Doc", "![](assets/sub/deep/b%20c.png)")
+	w.createDoc(box, "/Doc", "![](assets/sub/deep/b%20c.png)")
 	w.call(-1, "/api/asset/removeUnusedAsset", object{"path": "assets/sub"})
 	for _, p := range []string{"assets/free", "assets/sub/a.png"} {
 		w.call(0, "/api/asset/removeUnusedAsset", object{"path": p})
-		if _, ok := w.get("/data/" + p); ok {
+		if _, ok := w.readFile("/data/" + p); ok {
 			t.Errorf("%s is still there", p)
 		}
 	}
-	if _, ok := w.get("/data/assets/sub/deep/b c.png"); !ok {
+	if _, ok := w.readFile("/data/assets/sub/deep/b c.png"); !ok {
 		t.Error("a used asset went with its folder")
 	}
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub/deep/b c.png"})
@@ -137,26 +139,26 @@ func TestUnusedFolders(t *testing.T) {
 func TestRename(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	open, closed := w.notebook("Open"), w.notebook("Closed")
-	old := w.upload("红 a.png", "1")
+	open, closed := w.createNotebook("Open"), w.createNotebook("Closed")
+	old := w.uploadAsset("红 a.png", "1")
 	other := old[:len(old)-4] + "x.png"
-	w.put("/data/"+other, "2")
+	w.putFile("/data/"+other, "2")
 	encoded := strings.ReplaceAll(strings.ReplaceAll(old, " ", "%20"), "红", "%e7%BA%a2")
-	doc := w.doc(open, "/Doc", "![x]("+encoded+" \"t\")\n\n![y]("+strings.ReplaceAll(other, " ", "%20")+")\n\n```\n"+old+"\n```")
+	doc := w.createDoc(open, "/Doc", "![x]("+encoded+" \"t\")\n\n![y]("+strings.ReplaceAll(other, " ", "%20")+")\n\n```\n"+old+"\n```")
 	w.call(0, "/api/attr/setBlockAttrs", object{"id": doc, "attrs": object{"title-img": "url(" + old + ")", "custom-x": other}})
-	inside := w.doc(closed, "/In", "[z]("+encoded+")")
+	inside := w.createDoc(closed, "/In", "[z]("+encoded+")")
 	w.call(0, "/api/notebook/closeNotebook", object{"notebook": closed})
-	w.put("/data/storage/av/20240101000000-aaaaaaa.json", `{"content":"`+old+`"}`)
+	w.putFile("/data/storage/av/20240101000000-aaaaaaa.json", `{"content":"`+old+`"}`)
 	w.call(0, "/api/asset/setImageOCRText", object{"path": old, "text": "文字"})
 
 	renamed := w.call(0, "/api/asset/renameAsset", object{"oldPath": old, "newName": "new 新/b"}).Get("newPath").Str
 	if !strings.HasPrefix(renamed, "assets/new 新_b-") || !strings.HasSuffix(renamed, ".png") {
 		t.Fatalf("renamed to %q", renamed)
 	}
-	if got, _ := w.get("/data/" + renamed); got != "1" {
+	if got, _ := w.readFile("/data/" + renamed); got != "1" {
 		t.Errorf("the file holds %q", got)
 	}
-	if _, ok := w.get("/data/" + old); ok {
+	if _, ok := w.readFile("/data/" + old); ok {
 		t.Error("the old file is still there")
 	}
 	text := w.kramdown(doc)
@@ -169,7 +171,7 @@ func TestRename(t *testing.T) {
 	if strings.Contains(text, old) || strings.Contains(text, encoded) {
 		t.Errorf("the old name is still in\n%s", text)
 	}
-	if got, _ := w.get("/data/storage/av/20240101000000-aaaaaaa.json"); strings.Contains(got, old) || !strings.Contains(got, "new") {
+	if got, _ := w.readFile("/data/storage/av/20240101000000-aaaaaaa.json"); strings.Contains(got, old) || !strings.Contains(got, "new") {
 		t.Errorf("the database holds %s", got)
 	}
 	if got := w.call(0, "/api/asset/getImageOCRText", object{"path": renamed}).Get("text").Str; got != "文字" {
@@ -179,7 +181,7 @@ func TestRename(t *testing.T) {
 	if text := w.kramdown(inside); !strings.Contains(text, escaped) {
 		t.Errorf("the closed notebook holds\n%s", text)
 	}
-	if diff := cmp.Diff([]string{escaped}, texts(w.call(0, "/api/asset/getDocAssets", object{"id": inside}))); diff != "" {
+	if diff := cmp.Diff([]string{escaped}, stringsIn(w.call(0, "/api/asset/getDocAssets", object{"id": inside}))); diff != "" {
 		t.Errorf("assets (-want +got):\n%s", diff)
 	}
 }
@@ -188,11 +190,11 @@ func TestRename(t *testing.T) {
 func TestRenameKeepsLinks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
-	old := w.upload("a.png", "1")
-	doc := w.doc(box, "/Doc", "![x]("+old+")")
+	box := w.createNotebook("N")
+	old := w.uploadAsset("a.png", "1")
+	doc := w.createDoc(box, "/Doc", "![x]("+old+")")
 	w.call(0, "/api/asset/renameAsset", object{"oldPath": old, "newName": "b c 改"})
-	got := texts(w.call(0, "/api/asset/getDocImageAssets", object{"id": doc}))
+	got := stringsIn(w.call(0, "/api/asset/getDocImageAssets", object{"id": doc}))
 	if len(got) != 1 || !strings.Contains(got[0], "b") {
 		t.Errorf("assets after the renaming: %q in %s", got, w.kramdown(doc))
 	}
@@ -204,10 +206,10 @@ func TestRenameKeepsLinks(t *testing.T) {
 func TestAnnotationsGoWithTheirAsset(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	pdf := w.upload("p.pdf", "1")
-	w.put("/data/"+pdf+".sya", `{"a":1}`)
+	pdf := w.uploadAsset("p.pdf", "1")
+	w.putFile("/data/"+pdf+".sya", `{"a":1}`)
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": pdf})
-	if _, ok := w.get("/data/" + pdf + ".sya"); ok {
+	if _, ok := w.readFile("/data/" + pdf + ".sya"); ok {
 		t.Error("what was marked in a PDF outlives it")
 	}
 }
@@ -216,8 +218,8 @@ func TestLargeAsset(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	data := bytes.Repeat([]byte("0123456789"), 300_000)
-	address := w.upload("big.bin", string(data))
-	if got, _ := w.get("/data/" + address); got != string(data) {
+	address := w.uploadAsset("big.bin", string(data))
+	if got, _ := w.readFile("/data/" + address); got != string(data) {
 		t.Errorf("%d bytes came back", len(got))
 	}
 }

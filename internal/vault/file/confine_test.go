@@ -33,28 +33,28 @@ var hostile = []string{
 	"' OR 1=1 --", "assets/x' OR '1'='1", "assets/%", "assets/_",
 }
 
-// guarded returns a vault with a document, and with the canary in files that hostile paths aim at.
-func guarded(t testing.TB) (w *fixture, notebook string) {
+// newFixtureWithCanaries returns a vault with a document, and with the canary in files that hostile paths aim at.
+func newFixtureWithCanaries(t testing.TB) (w *fixture, notebook string) {
 	w = newFixture(t)
-	notebook = w.notebook("Notes 笔记")
-	w.doc(notebook, "/Doc", "text")
+	notebook = w.createNotebook("Notes 笔记")
+	w.createDoc(notebook, "/Doc", "text")
 	for _, p := range []string{"/temp/canary", "/data/storage/canary", "/data/storage/canary.md", "/data/canary.md"} {
-		if code := w.put(p, canary); code != 0 {
+		if code := w.putFile(p, canary); code != 0 {
 			t.Fatalf("put %s: %d", p, code)
 		}
 	}
 	return w, notebook
 }
 
-// intact fails unless everything outside of assets and templates is as it was.
-func (w *fixture) intact(notebook, after string) {
+// wantIntact fails unless everything outside of assets and templates is as it was.
+func (w *fixture) wantIntact(notebook, after string) {
 	w.t.Helper()
 	for _, p := range []string{"/temp/canary", "/data/storage/canary", "/data/storage/canary.md", "/data/canary.md"} {
-		if got, ok := w.get(p); !ok || got != canary {
+		if got, ok := w.readFile(p); !ok || got != canary {
 			w.t.Fatalf("after %s: %s holds %q, %v", after, p, got, ok)
 		}
 	}
-	if got, ok := w.get("/data/" + notebook + "/" + notebook + ".sy"); !ok || !json.Valid([]byte(got)) {
+	if got, ok := w.readFile("/data/" + notebook + "/" + notebook + ".sy"); !ok || !json.Valid([]byte(got)) {
 		w.t.Fatalf("after %s: the page of the notebook is %q", after, got)
 	}
 	w.update(func(tx *workspace.Tx) {
@@ -69,8 +69,8 @@ func (w *fixture) intact(notebook, after string) {
 	})
 }
 
-// takers returns functions that each send p in a different field of a request that may change something.
-func takers(w *fixture, doc, p string) []func() {
+// requestsWithPath returns functions that each send p in a different field of a request that may change something.
+func requestsWithPath(w *fixture, doc, p string) []func() {
 	send := func(endpoint string, body object) func() { return func() { w.post(endpoint, body) } }
 	return []func(){
 		send("/api/asset/removeUnusedAsset", object{"path": p}),
@@ -81,23 +81,23 @@ func takers(w *fixture, doc, p string) []func() {
 		send("/api/filetree/upsertIndexes", object{"paths": []string{p}}),
 		send("/api/export/exportResources", object{"paths": []string{}, "name": p}),
 		func() {
-			w.form("/api/asset/upload", map[string]string{"assetsDirPath": p}, "file[]", "x", []byte("x"))
+			w.sendForm("/api/asset/upload", map[string]string{"assetsDirPath": p}, "file[]", "x", []byte("x"))
 		},
 		func() {
-			w.form("/api/asset/upload", map[string]string{"assetsDirPath": "/assets/"}, "file[]", p, []byte("x"))
+			w.sendForm("/api/asset/upload", map[string]string{"assetsDirPath": "/assets/"}, "file[]", p, []byte("x"))
 		},
 	}
 }
 
 func TestHostilePaths(t *testing.T) {
 	t.Parallel()
-	w, notebook := guarded(t)
+	w, notebook := newFixtureWithCanaries(t)
 	for _, p := range hostile {
 		p = strings.ReplaceAll(p, "NB", notebook)
-		for _, take := range takers(w, notebook, p) {
-			take()
+		for _, send := range requestsWithPath(w, notebook, p) {
+			send()
 		}
-		w.intact(notebook, p)
+		w.wantIntact(notebook, p)
 	}
 	for _, entry := range w.call(0, "/api/file/readDir", object{"path": "/data/storage"}).Array() {
 		if name := entry.Get("name").Str; name != "canary" && name != "canary.md" {
@@ -109,32 +109,32 @@ func TestHostilePaths(t *testing.T) {
 // TestHostileFiles checks that the file API, which may write most files of the workspace, refuses hostile paths too.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
-	w, notebook := guarded(t)
+	w, notebook := newFixtureWithCanaries(t)
 	for _, p := range hostile {
 		p = "/data/" + strings.TrimPrefix(strings.ReplaceAll(p, "NB", notebook), "/data/")
 		if strings.HasSuffix(path.Clean(p), "/canary") {
 			continue // it names the canary without leaving the workspace, which is allowed
 		}
-		w.put(p, "x")
-		w.form("/api/file/putFile", map[string]string{"path": p, "isDir": "true"}, "", "", nil)
+		w.putFile(p, "x")
+		w.sendForm("/api/file/putFile", map[string]string{"path": p, "isDir": "true"}, "", "", nil)
 	}
-	w.intact(notebook, "putFile")
+	w.wantIntact(notebook, "putFile")
 	for _, p := range []string{"/", "/data", "/data/" + notebook, "/data/assets", "/temp", "/conf", "/.lock", "/data/" + notebook + "/" + notebook + ".sy", "/data/" + notebook + "/.siyuan/conf.json"} {
 		w.call(http.StatusForbidden, "/api/file/removeFile", object{"path": p})
-		if code := w.put(p, "x"); code != http.StatusForbidden && code != http.StatusBadRequest {
+		if code := w.putFile(p, "x"); code != http.StatusForbidden && code != http.StatusBadRequest {
 			t.Errorf("put %s: %d", p, code)
 		}
 	}
-	w.intact(notebook, "removeFile")
+	w.wantIntact(notebook, "removeFile")
 }
 
 func TestFileBelowFile(t *testing.T) {
 	t.Parallel()
-	w, _ := guarded(t)
-	if code := w.put("/temp/canary/x", "x"); code != http.StatusConflict {
+	w, _ := newFixtureWithCanaries(t)
+	if code := w.putFile("/temp/canary/x", "x"); code != http.StatusConflict {
 		t.Errorf("a file in a file: %d", code)
 	}
-	if got := w.form("/api/file/putFile", map[string]string{"path": "/temp/canary", "isDir": "true"}, "", "", nil); got.Get("code").Int() != http.StatusConflict {
+	if got := w.sendForm("/api/file/putFile", map[string]string{"path": "/temp/canary", "isDir": "true"}, "", "", nil); got.Get("code").Int() != http.StatusConflict {
 		t.Errorf("a folder in place of a file: %s", got.Raw)
 	}
 }
@@ -146,14 +146,14 @@ func FuzzConfinement(f *testing.F) {
 			f.Add(p)
 		}
 	}
-	w, notebook := guarded(f)
+	w, notebook := newFixtureWithCanaries(f)
 	f.Fuzz(func(t *testing.T, p string) {
 		inner := &fixture{t, w.Vault}
 		p = strings.ReplaceAll(p, "NB", notebook)
-		for _, take := range takers(inner, notebook, p) {
+		for _, take := range requestsWithPath(inner, notebook, p) {
 			take()
 		}
-		inner.intact(notebook, p)
+		inner.wantIntact(notebook, p)
 		_, data := inner.post("/api/file/getFile", object{"path": p})
 		if slices.Contains([]string{"root:x:0:0"}, string(data[:min(len(data), 10)])) {
 			t.Fatalf("%q reads a file of the machine", p)

@@ -127,6 +127,7 @@ func documentAt(tx *workspace.Tx, box *tree.Notebook, at string) *tree.Document 
 	return d
 }
 
+// child returns the document with an id directly below parent, or at the top of box if parent is nil; nil if there is none.
 func child(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, id string) *tree.Document {
 	for _, d := range tx.Children(box, parent) {
 		if d.ID() == id {
@@ -136,6 +137,7 @@ func child(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, id strin
 	return nil
 }
 
+// documentFile returns the .sy file of the document at a path, nil if there is none.
 func documentFile(tx *workspace.Tx, box *tree.Notebook, at string) []byte {
 	d := documentAt(tx, box, at)
 	if d == nil {

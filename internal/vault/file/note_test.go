@@ -16,8 +16,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// names returns the names of the entries of a folder, as the file API lists them. Those of folders end in a slash.
-func (w *fixture) names(dir string) []string {
+// entryNames returns the names of the entries of a folder, as the file API lists them. Those of folders end in a slash.
+func (w *fixture) entryNames(dir string) []string {
 	w.t.Helper()
 	found := []string{}
 	for _, e := range w.call(0, "/api/file/readDir", object{"path": dir}).Array() {
@@ -34,11 +34,11 @@ func (w *fixture) names(dir string) []string {
 func TestNotesAsFiles(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("Notes 笔记")
-	child := w.doc(box, "/Up 上/Down", "some *text* 文字")
+	box := w.createNotebook("Notes 笔记")
+	child := w.createDoc(box, "/Up 上/Down", "some *text* 文字")
 	at := w.call(0, "/api/filetree/getPathByID", object{"id": child}).Get("path").Str
 	up := strings.Split(at, "/")[1]
-	w.put("/data/"+box+"/assets/own.png", "x")
+	w.putFile("/data/"+box+"/assets/own.png", "x")
 	check := func() {
 		t.Helper()
 		for dir, want := range map[string][]string{
@@ -47,7 +47,7 @@ func TestNotesAsFiles(t *testing.T) {
 			"/data/" + box + "/" + up:   {child + ".sy"},
 			"/data/" + box + "/assets":  {"own.png"},
 		} {
-			got := w.names(dir)
+			got := w.entryNames(dir)
 			less := cmp.Transformer("sort", func(s []string) map[string]bool {
 				m := map[string]bool{}
 				for _, name := range s {
@@ -59,18 +59,18 @@ func TestNotesAsFiles(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", dir, diff)
 			}
 		}
-		got, ok := w.get("/data/" + box + at)
+		got, ok := w.readFile("/data/" + box + at)
 		if !ok || gjson.Get(got, "ID").Str != child || !strings.Contains(got, "文字") {
 			t.Errorf("%s: %s", at, got)
 		}
-		if conf, _ := w.get("/data/" + box + "/.siyuan/conf.json"); gjson.Get(conf, "name").Str != "Notes 笔记" {
+		if conf, _ := w.readFile("/data/" + box + "/.siyuan/conf.json"); gjson.Get(conf, "name").Str != "Notes 笔记" {
 			t.Errorf("conf: %s", conf)
 		}
-		if sort, _ := w.get("/data/" + box + "/.siyuan/sort.json"); !gjson.Get(sort, child).Exists() {
+		if sort, _ := w.readFile("/data/" + box + "/.siyuan/sort.json"); !gjson.Get(sort, child).Exists() {
 			t.Errorf("sort: %s", sort)
 		}
 		for _, p := range []string{"/" + child + ".sy", "/" + up + "/" + up + ".sy", at + "x", "/" + up + "/" + child} {
-			if got, ok := w.get("/data/" + box + p); ok {
+			if got, ok := w.readFile("/data/" + box + p); ok {
 				t.Errorf("%s is there: %s", p, got)
 			}
 		}
@@ -84,8 +84,8 @@ func TestNotesAsFiles(t *testing.T) {
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
-	child := w.doc(box, "/Up/Down 下", "first 一\n\n- [x] done\n\n| a | b |\n| --- | --- |\n| 1 | 2 |")
+	box := w.createNotebook("N")
+	child := w.createDoc(box, "/Up/Down 下", "first 一\n\n- [x] done\n\n| a | b |\n| --- | --- |\n| 1 | 2 |")
 	at := w.call(0, "/api/filetree/getPathByID", object{"id": child}).Get("path").Str
 	up := strings.Split(at, "/")[1]
 	w.call(0, "/api/attr/setBlockAttrs", object{"id": child, "attrs": object{"custom-x": "y", "icon": "1f4d8"}})
@@ -93,17 +93,17 @@ func TestIndex(t *testing.T) {
 	paths := []string{"/" + box + "/" + up + ".sy"}
 	files := map[string]string{}
 	for _, p := range append(paths, "/"+box+at) {
-		files[p], _ = w.get("/data" + p)
+		files[p], _ = w.readFile("/data" + p)
 	}
 	w.call(0, "/api/filetree/removeDocByID", object{"id": up})
 	if w.kramdown(child) != "" {
 		t.Fatal("the document is still in the tree")
 	}
 	for p, sy := range files {
-		w.put("/data"+p, sy)
+		w.putFile("/data"+p, sy)
 	}
 	w.call(0, "/api/filetree/upsertIndexes", object{"paths": append([]string{"/" + box + at}, paths...)})
-	if diff := cmp.Diff(attrsOf(before), attrsOf(w.kramdown(child))); diff != "" {
+	if diff := cmp.Diff(attrSets(before), attrSets(w.kramdown(child))); diff != "" {
 		t.Errorf("the document came back otherwise (-before +after):\n%s", diff)
 	}
 	w.update(func(tx *workspace.Tx) {
@@ -113,8 +113,8 @@ func TestIndex(t *testing.T) {
 	})
 }
 
-// attrsOf returns the lines of kramdown as sets of words, so that the order of attributes does not matter.
-func attrsOf(kramdown string) []map[string]bool {
+// attrSets returns the lines of kramdown as sets of words, so that the order of attributes does not matter.
+func attrSets(kramdown string) []map[string]bool {
 	var lines []map[string]bool
 	for line := range strings.SplitSeq(kramdown, "\n") {
 		words := map[string]bool{}
@@ -130,8 +130,8 @@ func attrsOf(kramdown string) []map[string]bool {
 func TestIndexRefuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
-	taken := w.doc(box, "/Taken", "x")
+	box := w.createNotebook("N")
+	taken := w.createDoc(box, "/Taken", "x")
 	sy := func(id string) string {
 		return `{"ID":"` + id + `","Spec":"2","Type":"NodeDocument","Properties":{"id":"` + id + `","title":"T","type":"doc"}}`
 	}
@@ -145,9 +145,9 @@ func TestIndexRefuses(t *testing.T) {
 		"/20240101000000-fffffff.sy/x.sy":                   sy("20240101000000-fffffff"),
 		"/" + box + "/20240101000000-ggggggg.sy":            sy("20240101000000-ggggggg"),
 	} {
-		w.put("/data/"+box+p, content)
+		w.putFile("/data/"+box+p, content)
 		w.call(0, "/api/filetree/upsertIndexes", object{"paths": []string{"/" + box + p, "/../" + box + p, box + p, "/x" + p}})
-		if _, ok := w.get("/data/" + box + p); !ok {
+		if _, ok := w.readFile("/data/" + box + p); !ok {
 			t.Errorf("%s is gone", p)
 		}
 	}
@@ -161,8 +161,8 @@ func TestIndexRefuses(t *testing.T) {
 // TestStaticFiles checks that the addresses below /assets/ and /templates/ serve no other files.
 func TestStaticFiles(t *testing.T) {
 	t.Parallel()
-	w, _ := guarded(t)
-	w.put("/data/assets/a b.txt", "asset")
+	w, _ := newFixtureWithCanaries(t)
+	w.putFile("/data/assets/a b.txt", "asset")
 	for target, want := range map[string]string{
 		"/assets/a%20b.txt": "asset", "/assets/../storage/canary": "", "/assets/..%2fstorage%2fcanary": "",
 		"/assets/%2e%2e/storage/canary": "", "/templates/../storage/canary": "", "/assets/..%2f..%2ftemp%2fcanary": "", "/assets/": "", "/assets/%00": "",
@@ -178,17 +178,17 @@ func TestStaticFiles(t *testing.T) {
 
 func TestExportResources(t *testing.T) {
 	t.Parallel()
-	w, box := guarded(t)
-	doc := w.doc(box, "/Down", "文字")
-	w.put("/data/assets/a.png", "png")
-	w.put("/data/public/a.png", "other")
+	w, box := newFixtureWithCanaries(t)
+	doc := w.createDoc(box, "/Down", "文字")
+	w.putFile("/data/assets/a.png", "png")
+	w.putFile("/data/public/a.png", "other")
 	p := w.call(0, "/api/export/exportResources", object{
 		"paths": []string{"/data/assets/a.png", "data/public/a.png", "/data/" + box}, "name": "../我的/x",
 	}).Get("path").Str
 	if !strings.HasPrefix(p, "temp/export/") || strings.Contains(strings.TrimPrefix(p, "temp/export/"), "/") || strings.Contains(p, "/..") {
 		t.Errorf("path: %q", p)
 	}
-	data, ok := w.get(p)
+	data, ok := w.readFile(p)
 	if !ok {
 		t.Fatalf("no archive at %s", p)
 	}
@@ -216,7 +216,7 @@ func TestExportResources(t *testing.T) {
 		tx.WriteFile("/temp/export/young.zip", nil, time.Now().Add(-23*time.Hour))
 	})
 	w.call(0, "/api/export/exportResources", object{"paths": []string{}})
-	if got := strings.Join(w.names("/temp/export"), " "); strings.Contains(got, "old.zip") || !strings.Contains(got, "young.zip") {
+	if got := strings.Join(w.entryNames("/temp/export"), " "); strings.Contains(got, "old.zip") || !strings.Contains(got, "young.zip") {
 		t.Errorf("exports: %s", got)
 	}
 	for _, bad := range []string{"/", "", "/..", "/../x", "/data/none", "/data/\x00"} {
@@ -227,9 +227,9 @@ func TestExportResources(t *testing.T) {
 func TestExportMarkdown(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
-	target := w.doc(box, "/Target 目标", "first\n\nsecond")
-	doc := w.doc(box, "/Doc", "see (("+target+" \"the target\")) and (("+target+" 'again')) and ((20990101000000-zzzzzzz \"gone\"))\n\n{{ select * from blocks where id='"+target+"' }}\n\n{{ select nonsense( }}")
+	box := w.createNotebook("N")
+	target := w.createDoc(box, "/Target 目标", "first\n\nsecond")
+	doc := w.createDoc(box, "/Doc", "see (("+target+" \"the target\")) and (("+target+" 'again')) and ((20990101000000-zzzzzzz \"gone\"))\n\n{{ select * from blocks where id='"+target+"' }}\n\n{{ select nonsense( }}")
 	get := func(body object) string {
 		body["id"] = doc
 		body["yfm"] = false
@@ -253,10 +253,10 @@ func TestExportMarkdown(t *testing.T) {
 func TestExportMarkdownForOthers(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	box := w.notebook("N")
-	target := w.doc(box, "/Target", "body")
+	box := w.createNotebook("N")
+	target := w.createDoc(box, "/Target", "body")
 	link := "[there](siyuan://blocks/" + target + ")"
-	doc := w.doc(box, "/Doc", "{{{row\nleft\n\n{{{col\nmiddle\n\n"+link+"\n}}}\n\nright\n}}}\n\n[web](https://example.com)")
+	doc := w.createDoc(box, "/Doc", "{{{row\nleft\n\n{{{col\nmiddle\n\n"+link+"\n}}}\n\nright\n}}}\n\n[web](https://example.com)")
 	get := func(mode int) string {
 		return w.call(0, "/api/export/exportMdContent", object{"id": doc, "yfm": false, "addTitle": false, "refMode": mode}).Get("content").Str
 	}
@@ -300,11 +300,11 @@ func TestTemplatesReadNotes(t *testing.T) {
 
 func TestTemplates(t *testing.T) {
 	t.Parallel()
-	w, box := guarded(t)
-	doc := w.doc(box, "/Use", "text")
-	w.put("/data/templates/会议/Weekly.md", "# .action{.title}\n\n.action{ range queryBlocks \"SELECT * FROM blocks WHERE id = '?'\" \""+doc+"\" }.action{.ID} .action{.Content}.action{ end }")
-	w.put("/data/templates/loop.md", ".action{ range 1000000000000 }.action{ end }")
-	w.put("/data/templates/notes.txt", "no template")
+	w, box := newFixtureWithCanaries(t)
+	doc := w.createDoc(box, "/Use", "text")
+	w.putFile("/data/templates/会议/Weekly.md", "# .action{.title}\n\n.action{ range queryBlocks \"SELECT * FROM blocks WHERE id = '?'\" \""+doc+"\" }.action{.ID} .action{.Content}.action{ end }")
+	w.putFile("/data/templates/loop.md", ".action{ range 1000000000000 }.action{ end }")
+	w.putFile("/data/templates/notes.txt", "no template")
 	found := w.call(0, "/api/search/searchTemplate", object{"k": "WEEK"}).Get("templates")
 	if len(found.Array()) != 1 || found.Get("0.content").Str != "/会议/<mark>Week</mark>ly" {
 		t.Fatalf("templates: %s", found.Raw)

@@ -121,6 +121,7 @@ func isPlain(address string) bool {
 	return len(spans) == 1 && spans[0].Kind == "img" && spans[0].Target == address
 }
 
+// rewriteBlock replaces an address in the text and the attributes of a block.
 func rewriteBlock(b *tree.Block, address *regexp.Regexp, spell func(string) string) {
 	if !b.Container() {
 		b.Text = replaceAddress(b.Text, address, spell)

@@ -23,6 +23,7 @@ type fixture struct {
 	*vault.Vault
 }
 
+// newFixture returns an empty vault, which is closed when the test ends.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	v := vault.New(filepath.Join(t.TempDir(), "notes.db"), vault.Options{})
@@ -44,6 +45,7 @@ func (w *fixture) post(path string, body any) (int, []byte) {
 	return w.send(path, "application/json", data)
 }
 
+// send sends a body and returns the status and the body of the answer.
 func (w *fixture) send(path, contentType string, body []byte) (int, []byte) {
 	w.t.Helper()
 	req := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, path, bytes.NewReader(body))
@@ -64,8 +66,8 @@ func (w *fixture) call(code int, path string, body any) gjson.Result {
 	return got.Get("data")
 }
 
-// form sends a form with fields and one file. The file is left out when part, the name of its field, is "".
-func (w *fixture) form(path string, fields map[string]string, part, file string, content []byte) gjson.Result {
+// sendForm sends a form with fields and one file. The file is left out when part, the name of its field, is "".
+func (w *fixture) sendForm(path string, fields map[string]string, part, file string, content []byte) gjson.Result {
 	w.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -88,16 +90,16 @@ func (w *fixture) form(path string, fields map[string]string, part, file string,
 	return got
 }
 
-// put writes a file through the API and returns the code of the answer.
-func (w *fixture) put(path, content string) int {
+// putFile writes a file through the API and returns the code of the answer.
+func (w *fixture) putFile(path, content string) int {
 	w.t.Helper()
-	return int(w.form("/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "x", []byte(content)).Get("code").Int())
+	return int(w.sendForm("/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "x", []byte(content)).Get("code").Int())
 }
 
-// upload stores an asset and returns its address.
-func (w *fixture) upload(name, content string) string {
+// uploadAsset stores an asset and returns its address.
+func (w *fixture) uploadAsset(name, content string) string {
 	w.t.Helper()
-	got := w.form("/api/asset/upload", map[string]string{"assetsDirPath": "/assets/"}, "file[]", name, []byte(content))
+	got := w.sendForm("/api/asset/upload", map[string]string{"assetsDirPath": "/assets/"}, "file[]", name, []byte(content))
 	address := ""
 	got.Get("data.succMap").ForEach(func(_, value gjson.Result) bool { address = value.Str; return true })
 	if address == "" {
@@ -106,19 +108,21 @@ func (w *fixture) upload(name, content string) string {
 	return address
 }
 
-// get reads a file; ok is false when there is none.
-func (w *fixture) get(path string) (content string, ok bool) {
+// readFile reads a file; ok is false when there is none.
+func (w *fixture) readFile(path string) (content string, ok bool) {
 	w.t.Helper()
 	status, data := w.post("/api/file/getFile", object{"path": path})
 	return string(data), status == http.StatusOK
 }
 
-func (w *fixture) notebook(name string) string {
+// createNotebook creates a notebook and returns its id.
+func (w *fixture) createNotebook(name string) string {
 	w.t.Helper()
 	return w.call(0, "/api/notebook/createNotebook", object{"name": name}).Get("notebook.id").Str
 }
 
-func (w *fixture) doc(notebook, hpath, markdown string) string {
+// createDoc creates a document at a path of titles and returns its id.
+func (w *fixture) createDoc(notebook, hpath, markdown string) string {
 	w.t.Helper()
 	return w.call(0, "/api/filetree/createDocWithMd", object{"notebook": notebook, "path": hpath, "markdown": markdown}).Str
 }

@@ -15,8 +15,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// families returns the routes that the recordings of the history call.
-func families(t testing.TB) *api.Mux {
+// newContractMux returns the routes that the recordings of the history call.
+func newContractMux(t testing.TB) *api.Mux {
 	t.Helper()
 	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 	if err != nil {
@@ -33,7 +33,7 @@ func families(t testing.TB) *api.Mux {
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
 	kerneltest.TestHandler(t, kerneltest.Contract{
-		Scenarios: []string{"history_repo"}, Endpoints: families(t).Routes(),
+		Scenarios: []string{"history_repo"}, Endpoints: newContractMux(t).Routes(),
 		Skip: map[string]string{
 			"history_repo#13": "lists what other scenarios kept",
 			"history_repo#32": "a document lost its file when it was brought back to what it was, which the vault does not do",
@@ -41,5 +41,5 @@ func TestMeetsRecordings(t *testing.T) {
 			"history_repo#33": "the same", "history_repo#34": "the same",
 		},
 		MinExact: 61, // three lists of snapshots count the files of other scenarios, and the vault has no key
-	}, func(t testing.TB) http.Handler { return families(t) })
+	}, func(t testing.TB) http.Handler { return newContractMux(t) })
 }

@@ -89,6 +89,7 @@ func readOnlyDOM(root *tree.Block) string {
 	return strings.ReplaceAll(markup.DOMs(root.Children), `contenteditable="true"`, `contenteditable="false"`)
 }
 
+// domPiece matches a tag of a DOM, or the text between two tags.
 var domPiece = lazyregexp.New(`<[^>]*>|[^<]+`)
 
 // highlight marks each occurrence of text in the visible text of a DOM, ignoring case.

@@ -18,18 +18,19 @@ const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20
 	"- one\n  - two\n- three\n\n1. first\n2. second\n\n- [ ] open\n- [x] done\n\n> quote\n\n```go\nfunc f() {}\n```\n\n" +
 	"| a | b |\n| - | - |\n| 1 | 2 |\n\n$$\nx^2\n$$\n\n---\n\nlast 最后"
 
-// copies returns the paths of the copies of a document in the history, the newest first.
-func (w *fixture) copies(doc string) (paths []string) {
+// historyPaths returns the paths of the copies of a document in the history, the newest first.
+func (w *fixture) historyPaths(doc string) (paths []string) {
 	w.T.Helper()
 	q := fmt.Sprintf(`"query":%q,"type":3,"op":"all","notebook":"%%"`, doc)
-	for _, at := range w.must("history/searchHistory", "{%s}", q).Get("histories").Array() {
-		for _, item := range w.must("history/getHistoryItems", `{%s,"created":%q}`, q, at.Str).Get("items").Array() {
+	for _, at := range w.mustAsk("history/searchHistory", "{%s}", q).Get("histories").Array() {
+		for _, item := range w.mustAsk("history/getHistoryItems", `{%s,"created":%q}`, q, at.Str).Get("items").Array() {
 			paths = append(paths, item.Get("path").Str)
 		}
 	}
 	return paths
 }
 
+// rollback restores a copy of a document and returns the answer.
 func (w *fixture) rollback(path string) gjson.Result {
 	return w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, w.nb, path)
 }
@@ -37,10 +38,10 @@ func (w *fixture) rollback(path string) gjson.Result {
 func TestRollbackRestoresBytes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc := w.doc("", "Versioned", rich)
-	before := w.sy(doc)
-	w.must("history/createDocHistory", `{"id":%q}`, doc)
-	paths := w.copies(doc)
+	doc := w.createDoc("", "Versioned", rich)
+	before := w.readSY(doc)
+	w.mustAsk("history/createDocHistory", `{"id":%q}`, doc)
+	paths := w.historyPaths(doc)
 	if len(paths) != 1 || !strings.HasSuffix(paths[0], "-update/"+w.nb+"/"+doc+".sy") {
 		t.Fatalf("%v", paths)
 	}
@@ -54,40 +55,40 @@ func TestRollbackRestoresBytes(t *testing.T) {
 		root.Insert(0, moved)
 		root.Stamp()
 	})
-	if w.sy(doc) == before {
+	if w.readSY(doc) == before {
 		t.Fatal("nothing was changed")
 	}
 	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 {
 		t.Fatal(got.Raw)
 	}
-	if after := w.sy(doc); after != before {
+	if after := w.readSY(doc); after != before {
 		t.Errorf("brought back\n%s\nwant\n%s", after, before)
 	}
 	// A second rollback to the same copy changes nothing.
-	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 || w.sy(doc) != before {
-		t.Errorf("%s\n%s", got.Raw, w.sy(doc))
+	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 || w.readSY(doc) != before {
+		t.Errorf("%s\n%s", got.Raw, w.readSY(doc))
 	}
 }
 
 func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	top := w.doc("", "Top", "a")
-	below := w.doc(top, "Below", "b\n\nc")
-	before, beforeTop := w.sy(below), w.sy(top)
+	top := w.createDoc("", "Top", "a")
+	below := w.createDoc(top, "Below", "b\n\nc")
+	before, beforeTop := w.readSY(below), w.readSY(top)
 	w.Update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(top)) })
-	if w.sy(below) != "" {
+	if w.readSY(below) != "" {
 		t.Fatal("it is still there")
 	}
-	removed := w.must("history/searchHistory", `{"op":"delete","notebook":%q,"query":""}`, w.nb)
+	removed := w.mustAsk("history/searchHistory", `{"op":"delete","notebook":%q,"query":""}`, w.nb)
 	if removed.Get("totalCount").Int() < 1 {
 		t.Fatalf("%s", removed.Raw)
 	}
 	for _, tt := range []struct{ doc, want string }{{top, beforeTop}, {below, before}} {
-		if got := w.rollback(w.copies(tt.doc)[0]); got.Get("code").Int() != 0 {
+		if got := w.rollback(w.historyPaths(tt.doc)[0]); got.Get("code").Int() != 0 {
 			t.Fatal(got.Raw)
 		}
-		if got := w.sy(tt.doc); got != tt.want {
+		if got := w.readSY(tt.doc); got != tt.want {
 			t.Errorf("brought back\n%s\nwant\n%s", got, tt.want)
 		}
 	}
@@ -101,10 +102,10 @@ func TestRollbackRevivesRemovedDocuments(t *testing.T) {
 func TestRollbackRefuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc, other := w.doc("", "D", "a"), w.doc("", "Other", "b")
-	w.must("history/createDocHistory", `{"id":%q}`, doc)
-	path := w.copies(doc)[0]
-	before := w.sy(other)
+	doc, other := w.createDoc("", "D", "a"), w.createDoc("", "Other", "b")
+	w.mustAsk("history/createDocHistory", `{"id":%q}`, doc)
+	path := w.historyPaths(doc)[0]
+	before := w.readSY(other)
 	forged := strings.ReplaceAll(path, doc, other)
 	w.Update(func(tx *workspace.Tx) {
 		tx.WriteFile(forged, tx.ReadFile(path), time.Time{})
@@ -119,11 +120,11 @@ func TestRollbackRefuses(t *testing.T) {
 			t.Errorf("%s: %s", p, got.Raw)
 		}
 	}
-	if w.sy(other) != before {
+	if w.readSY(other) != before {
 		t.Error("another document was overwritten")
 	}
 	for _, p := range []string{"/etc/passwd", "/data/secret.sy", strings.ReplaceAll(path, doc, nowhere)} {
-		if got := w.must("history/getDocHistoryContent", `{"historyPath":%q}`, p); got.Get("content").Str+got.Get("rootID").Str != "" {
+		if got := w.mustAsk("history/getDocHistoryContent", `{"historyPath":%q}`, p); got.Get("content").Str+got.Get("rootID").Str != "" {
 			t.Errorf("%s: %s", p, got.Raw)
 		}
 	}
@@ -139,8 +140,8 @@ func TestRollbackRefuses(t *testing.T) {
 func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc, other := w.doc("", "D", "a\n\nb"), w.doc("", "Other", "c")
-	w.must("history/createDocHistory", `{"id":%q}`, doc)
+	doc, other := w.createDoc("", "D", "a\n\nb"), w.createDoc("", "Other", "c")
+	w.mustAsk("history/createDocHistory", `{"id":%q}`, doc)
 	moved := ""
 	w.Update(func(tx *workspace.Tx) {
 		b := tx.Document(doc).Root.Children[0]
@@ -148,7 +149,7 @@ func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 		b.Cut()
 		tx.Document(other).Root.Insert(0, b)
 	})
-	if got := w.rollback(w.copies(doc)[0]); got.Get("code").Int() != 0 {
+	if got := w.rollback(w.historyPaths(doc)[0]); got.Get("code").Int() != 0 {
 		t.Fatal(got.Raw)
 	}
 	w.Update(func(tx *workspace.Tx) {
@@ -162,20 +163,20 @@ func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 func TestSearchHistory(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc := w.doc("", "Plan 计划", "apples 苹果")
-	w.doc("", "Never kept", "apples")
+	doc := w.createDoc("", "Plan 计划", "apples 苹果")
+	w.createDoc("", "Never kept", "apples")
 	for range 3 {
-		w.must("history/createDocHistory", `{"id":%q}`, doc)
+		w.mustAsk("history/createDocHistory", `{"id":%q}`, doc)
 	}
 	for query, want := range map[string]int64{
 		`"query":"苹果"`: 3, `"query":"PLAN"`: 3, `"query":"pears"`: 0, `"op":"delete"`: 0, `"notebook":"` + nowhere + `"`: 0, `"query":"` + doc + `"`: 0,
 		`"query":"` + doc + `","type":3`: 3, `"query":"` + nowhere + `","type":3`: 0, `"query":"%","type":3`: 0,
 	} {
-		if got := w.must("history/searchHistory", "{%s}", query).Get("totalCount").Int(); got != want {
+		if got := w.mustAsk("history/searchHistory", "{%s}", query).Get("totalCount").Int(); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
-	shown := w.must("history/getDocHistoryContent", `{"historyPath":%q,"k":"APPLES","highlight":true}`, w.copies(doc)[0])
+	shown := w.mustAsk("history/getDocHistoryContent", `{"historyPath":%q,"k":"APPLES","highlight":true}`, w.historyPaths(doc)[0])
 	if dom := shown.Get("content").Str; !strings.Contains(dom, `<span data-type="search-mark">apples</span> 苹果`) || strings.Contains(dom, `contenteditable="true"`) {
 		t.Errorf("%s", dom)
 	}
@@ -195,10 +196,10 @@ func TestDocumentsKeepTheirPast(t *testing.T) {
 	appendTo := func(id, text string) {
 		w.Update(func(tx *workspace.Tx) { edit.Place(tx, "markdown", text, tx.Document(id).Root, true) })
 	}
-	before := w.sy(doc)
+	before := w.readSY(doc)
 	appendTo(doc, "one")
 	appendTo(doc, "two")
-	paths := w.copies(doc)
+	paths := w.historyPaths(doc)
 	if len(paths) != 1 || strings.Contains(paths[0], "/2020-") {
 		t.Fatalf("%v", paths)
 	}
@@ -210,9 +211,9 @@ func TestDocumentsKeepTheirPast(t *testing.T) {
 			t.Error("the folder of an old copy is left")
 		}
 	})
-	young := w.doc("", "Young", "a")
+	young := w.createDoc("", "Young", "a")
 	appendTo(young, "b")
-	if got := w.copies(young); len(got) != 0 {
+	if got := w.historyPaths(young); len(got) != 0 {
 		t.Errorf("a document made just now: %v", got)
 	}
 }

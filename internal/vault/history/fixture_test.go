@@ -25,6 +25,7 @@ type fixture struct {
 	nb string
 }
 
+// newFixture returns a workspace with one notebook and the routes of the history.
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	w := &fixture{Vault: vaulttest.New(t, history.Register)}
@@ -32,8 +33,8 @@ func newFixture(t testing.TB) *fixture {
 	return w
 }
 
-// doc makes a document below another one, or at the top where that is "".
-func (w *fixture) doc(parent, title, markdown string) (id string) {
+// createDoc makes a document below another one, or at the top where that is "".
+func (w *fixture) createDoc(parent, title, markdown string) (id string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		var above *tree.Document
@@ -45,8 +46,8 @@ func (w *fixture) doc(parent, title, markdown string) (id string) {
 	return id
 }
 
-// write replaces the text of the first block of a document.
-func (w *fixture) write(doc, text string) {
+// replaceText replaces the text of the first block of a document.
+func (w *fixture) replaceText(doc, text string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		b := tx.Document(doc).Root.Children[0]
@@ -55,8 +56,8 @@ func (w *fixture) write(doc, text string) {
 	})
 }
 
-// sy returns a document as a .sy file, or "" if it does not exist.
-func (w *fixture) sy(doc string) (data string) {
+// readSY returns a document as a .sy file, or "" if it does not exist.
+func (w *fixture) readSY(doc string) (data string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		if d := tx.Document(doc); d != nil {
@@ -78,8 +79,8 @@ func (w *fixture) ask(endpoint, format string, args ...any) gjson.Result {
 	return gjson.ParseBytes(rec.Body.Bytes())
 }
 
-// must calls an endpoint, whose answer must have code 0, and returns the data.
-func (w *fixture) must(endpoint, format string, args ...any) gjson.Result {
+// mustAsk calls an endpoint, whose answer must have code 0, and returns the data.
+func (w *fixture) mustAsk(endpoint, format string, args ...any) gjson.Result {
 	w.T.Helper()
 	got := w.ask(endpoint, format, args...)
 	if got.Get("code").Int() != 0 {
@@ -88,8 +89,8 @@ func (w *fixture) must(endpoint, format string, args ...any) gjson.Result {
 	return got.Get("data")
 }
 
-// count returns the number of rows in from, which is a table with or without a condition.
-func (w *fixture) count(from string, args ...any) (n int64) {
+// countRows returns the number of rows in from, which is a table with or without a condition.
+func (w *fixture) countRows(from string, args ...any) (n int64) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
 		tx.Rows(func(row workspace.Row) bool { n = row.Int(0); return false }, "SELECT count(*) FROM "+from, args...)

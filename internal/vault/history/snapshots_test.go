@@ -12,21 +12,22 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// snapshot makes a snapshot and returns the id of the newest.
-func (w *fixture) snapshot(memo string) string {
+// makeSnapshot makes a snapshot and returns the id of the newest.
+func (w *fixture) makeSnapshot(memo string) string {
 	w.T.Helper()
-	w.must("repo/createSnapshot", `{"memo":%q}`, memo)
-	return w.must("repo/getRepoSnapshots", `{"page":1}`).Get("snapshots.0.id").Str
+	w.mustAsk("repo/createSnapshot", `{"memo":%q}`, memo)
+	return w.mustAsk("repo/getRepoSnapshots", `{"page":1}`).Get("snapshots.0.id").Str
 }
 
-func (w *fixture) diff(left, right string) gjson.Result {
+// diffSnapshots returns the comparison of two snapshots, given by id.
+func (w *fixture) diffSnapshots(left, right string) gjson.Result {
 	w.T.Helper()
-	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
+	return w.mustAsk("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
 }
 
-// titles returns the titles of the documents and files in a list of a comparison. It leaves out sort.json, which changes with the
+// changedTitles returns the titles of the documents and files in a list of a comparison. It leaves out sort.json, which changes with the
 // documents.
-func titles(list gjson.Result) []string {
+func changedTitles(list gjson.Result) []string {
 	found := []string{}
 	for _, f := range list.Array() {
 		if title := f.Get("title").Str; title != "sort.json" {
@@ -44,9 +45,9 @@ func TestSnapshotsNeedAKey(t *testing.T) {
 			t.Errorf("%s: %s", endpoint, got.Raw)
 		}
 	}
-	w.must("repo/initRepoKey", `{}`)
-	w.must("repo/initRepoKey", `{}`)
-	if got := w.must("repo/getRepoSnapshots", `{"page":1}`); got.Get("totalCount").Int() != 1 {
+	w.mustAsk("repo/initRepoKey", `{}`)
+	w.mustAsk("repo/initRepoKey", `{}`)
+	if got := w.mustAsk("repo/getRepoSnapshots", `{"page":1}`); got.Get("totalCount").Int() != 1 {
 		t.Errorf("%s", got.Raw)
 	}
 	if got := w.ask("repo/createSnapshot", `{"memo":" "}`); got.Get("code").Int() != -1 {
@@ -61,17 +62,17 @@ func TestSnapshotStoresWhatChanged(t *testing.T) {
 	w := newFixture(t)
 	var docs []string
 	for i := range 20 {
-		docs = append(docs, w.doc("", fmt.Sprintf("Doc %d", i), rich))
+		docs = append(docs, w.createDoc("", fmt.Sprintf("Doc %d", i), rich))
 	}
 	w.Update(func(tx *workspace.Tx) {
 		tx.WriteFile("/data/assets/a.png", []byte("picture"), time.Time{})
 		tx.WriteFile("/data/assets/b.png", []byte("picture"), time.Time{})
 	})
-	w.must("repo/initRepoKey", `{}`)
+	w.mustAsk("repo/initRepoKey", `{}`)
 	kinds := func() map[string]int64 {
 		counts := map[string]int64{}
 		for _, kind := range []string{"snapshot", "snapshot-list", "snapshot-file", "snapshot-object"} {
-			counts[kind] = w.count("record WHERE kind = ?", kind)
+			counts[kind] = w.countRows("record WHERE kind = ?", kind)
 		}
 		return counts
 	}
@@ -79,26 +80,26 @@ func TestSnapshotStoresWhatChanged(t *testing.T) {
 	if diff := cmp.Diff(map[string]int64{"snapshot": 1, "snapshot-list": 1, "snapshot-file": 25, "snapshot-object": 24}, kinds()); diff != "" {
 		t.Errorf("the first snapshot:\n%s", diff)
 	}
-	first := w.snapshot("again")
+	first := w.makeSnapshot("again")
 	if diff := cmp.Diff(map[string]int64{"snapshot": 1, "snapshot-list": 1, "snapshot-file": 25, "snapshot-object": 24}, kinds()); diff != "" {
 		t.Errorf("nothing has changed:\n%s", diff)
 	}
-	w.write(docs[3], "changed")
-	second := w.snapshot("one document")
+	w.replaceText(docs[3], "changed")
+	second := w.makeSnapshot("one document")
 	if diff := cmp.Diff(map[string]int64{"snapshot": 2, "snapshot-list": 2, "snapshot-file": 26, "snapshot-object": 25}, kinds()); diff != "" {
 		t.Errorf("one document has changed:\n%s", diff)
 	}
-	d := w.diff(second, first)
-	if diff := cmp.Diff([]string{"Doc 3"}, titles(d.Get("updatesRight"))); diff != "" || first == second {
+	d := w.diffSnapshots(second, first)
+	if diff := cmp.Diff([]string{"Doc 3"}, changedTitles(d.Get("updatesRight"))); diff != "" || first == second {
 		t.Errorf("%s\n%s", diff, d.Raw)
 	}
-	list := w.must("repo/getRepoSnapshots", `{"page":1}`)
+	list := w.mustAsk("repo/getRepoSnapshots", `{"page":1}`)
 	if s := list.Get("snapshots.0"); s.Get("count").Int() != 25 || s.Get("size").Int() < 20*500 || s.Get("typesCount.0").Raw != `{"type":".sy","count":21}` ||
 		s.Get("created").Int() <= list.Get("snapshots.1.created").Int() {
 		t.Errorf("%s", s.Raw)
 	}
 	for _, page := range []string{"2", "4611686018427387904"} {
-		if got := w.must("repo/getRepoSnapshots", `{"page":%s}`, page); got.Get("snapshots").Raw != "[]" || got.Get("pageCount").Int() != 1 {
+		if got := w.mustAsk("repo/getRepoSnapshots", `{"page":%s}`, page); got.Get("snapshots").Raw != "[]" || got.Get("pageCount").Int() != 1 {
 			t.Errorf("page %s: %s", page, got.Raw)
 		}
 	}
@@ -107,23 +108,23 @@ func TestSnapshotStoresWhatChanged(t *testing.T) {
 func TestSnapshotBringsBack(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	changed, gone := w.doc("", "Changed", rich), w.doc("", "Gone", "b")
+	changed, gone := w.createDoc("", "Changed", rich), w.createDoc("", "Gone", "b")
 	w.Update(func(tx *workspace.Tx) { tx.WriteFile("/data/assets/a.txt", []byte("old"), time.Time{}) })
-	w.must("repo/initRepoKey", `{}`)
-	old := w.snapshot("old 旧")
-	before := map[string]string{changed: w.sy(changed), gone: w.sy(gone)}
-	w.write(changed, "# changed")
-	young := w.doc("", "Young", "c")
+	w.mustAsk("repo/initRepoKey", `{}`)
+	old := w.makeSnapshot("old 旧")
+	before := map[string]string{changed: w.readSY(changed), gone: w.readSY(gone)}
+	w.replaceText(changed, "# changed")
+	young := w.createDoc("", "Young", "c")
 	w.Update(func(tx *workspace.Tx) {
 		tx.RemoveDocument(tx.Document(gone))
 		tx.WriteFile("/data/assets/a.txt", []byte("new"), time.Time{})
 	})
-	now := w.snapshot("new")
-	d := w.diff(now, old)
+	now := w.makeSnapshot("new")
+	d := w.diffSnapshots(now, old)
 	for list, want := range map[string][]string{
 		"removesRight": {"Young"}, "addsLeft": {"Gone"}, "updatesLeft": {"Changed", "a.txt"}, "updatesRight": {"Changed", "a.txt"},
 	} {
-		if diff := cmp.Diff(want, titles(d.Get(list))); diff != "" {
+		if diff := cmp.Diff(want, changedTitles(d.Get(list))); diff != "" {
 			t.Errorf("%s:\n%s", list, diff)
 		}
 	}
@@ -135,13 +136,13 @@ func TestSnapshotBringsBack(t *testing.T) {
 			continue
 		}
 		id := f.Get("fileID").Str
-		if got := w.must("repo/openRepoSnapshotFile", `{"id":%q}`, id); got.Get("title").Str != f.Get("title").Str {
+		if got := w.mustAsk("repo/openRepoSnapshotFile", `{"id":%q}`, id); got.Get("title").Str != f.Get("title").Str {
 			t.Errorf("%s", got.Raw)
 		}
-		w.must("repo/rollbackRepoSnapshotFile", `{"id":%q}`, id)
+		w.mustAsk("repo/rollbackRepoSnapshotFile", `{"id":%q}`, id)
 	}
 	for doc, want := range before {
-		if got := w.sy(doc); got != want {
+		if got := w.readSY(doc); got != want {
 			t.Errorf("brought back\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -150,7 +151,7 @@ func TestSnapshotBringsBack(t *testing.T) {
 			t.Errorf("the file holds %q", got)
 		}
 	})
-	if d := w.diff(w.snapshot("back"), old); len(titles(d.Get("updatesLeft")))+len(titles(d.Get("addsLeft"))) != 0 {
+	if d := w.diffSnapshots(w.makeSnapshot("back"), old); len(changedTitles(d.Get("updatesLeft")))+len(changedTitles(d.Get("addsLeft"))) != 0 {
 		t.Errorf("%s", d.Raw)
 	}
 	const none = "0000000000000000000000000000000000000000"
@@ -166,15 +167,15 @@ func TestSnapshotBringsBack(t *testing.T) {
 func TestTags(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	doc := w.doc("", "D", "a")
-	w.must("repo/initRepoKey", `{}`)
-	first := w.snapshot("first")
-	w.write(doc, "b")
-	second := w.snapshot("second")
-	w.must("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, first)
-	w.must("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, second)
-	w.must("repo/tagSnapshot", `{"id":%q,"name":"a"}`, first)
-	list := w.must("repo/getRepoTagSnapshots", `{}`).Get("snapshots")
+	doc := w.createDoc("", "D", "a")
+	w.mustAsk("repo/initRepoKey", `{}`)
+	first := w.makeSnapshot("first")
+	w.replaceText(doc, "b")
+	second := w.makeSnapshot("second")
+	w.mustAsk("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, first)
+	w.mustAsk("repo/tagSnapshot", `{"id":%q,"name":"v1 一"}`, second)
+	w.mustAsk("repo/tagSnapshot", `{"id":%q,"name":"a"}`, first)
+	list := w.mustAsk("repo/getRepoTagSnapshots", `{}`).Get("snapshots")
 	if list.Get("#").Int() != 2 || list.Get("0.tag").Str != "a" || list.Get("1.tag").Str != "v1 一" || list.Get("1.id").Str != second || list.Get("1.hTagUpdated").Str == "" {
 		t.Errorf("%s", list.Raw)
 	}

@@ -45,7 +45,7 @@ func takeSnapshot(tx *workspace.Tx, memo string) {
 		}
 	}
 	list := api.MustJSON(ids)
-	next := snapshot{ID: hashName("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(contents)}
+	next := snapshot{ID: hashName("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: totalSize(tx, list), Types: countTypes(contents)}
 	tx.PutRecord(workspace.Record{Kind: listKind, ID: next.ID, Body: list})
 	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: next.ID, At: created, Body: api.MustJSON(next)})
 }
@@ -85,8 +85,8 @@ func sha1Hex(data []byte) []byte {
 	return sum[:]
 }
 
-// size returns the total bytes of the files in list, a JSON list of ids.
-func size(tx *workspace.Tx, list []byte) (n int64) {
+// totalSize returns the total bytes of the files in list, a JSON list of ids.
+func totalSize(tx *workspace.Tx, list []byte) (n int64) {
 	tx.Rows(func(row workspace.Row) bool {
 		n = row.Int(0)
 		return false
@@ -95,8 +95,8 @@ func size(tx *workspace.Tx, list []byte) (n int64) {
 	return n
 }
 
-// types counts files by extension, the most frequent first.
-func types(contents []source) []typeCount {
+// countTypes counts files by extension, the most frequent first.
+func countTypes(contents []source) []typeCount {
 	counts := map[string]int{}
 	for _, s := range contents {
 		counts[cmp.Or(path.Ext(s.path), "NoExt")]++

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"fmt"
 	"strings"
 
 	"collie/internal/vault/tree"
@@ -29,12 +30,17 @@ func attrListsByID(markdown string) map[string]map[string]string {
 	}
 }
 
-// attrs returns the attributes of a node without those that lute invented, nil for none.
+// attrs returns the attributes of a node, nil for none: without those that lute invented, and without those whose names an
+// attribute list cannot have, which are reported as alterations.
 func (c converter) attrs(n *ast.Node) map[string]string {
 	var attrs map[string]string
 	for _, pair := range n.KramdownIAL {
 		name, value := strings.ToLower(pair[0]), pair[1]
 		if c.isInvented(n, name, value) {
+			continue
+		}
+		if !tree.ValidAttrName(name) {
+			c.reportAlteration(n, fmt.Sprintf("the attribute %q is left out: its name may only have English letters, digits and _ : . -", name))
 			continue
 		}
 		if attrs == nil {

@@ -133,7 +133,7 @@ func tableContent(text string) string {
 		if i == 1 {
 			continue
 		}
-		for _, cell := range cells(line) {
+		for _, cell := range splitRow(line) {
 			if cell != "" {
 				texts = append(texts, Plain(cell))
 			}

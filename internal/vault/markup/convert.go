@@ -173,7 +173,7 @@ func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 		return "---"
 	case ast.NodeTable:
 		if b.Attrs["colgroup"] == "" && n.FirstChild != nil {
-			b.Attrs = withAttr(b.Attrs, "colgroup", strings.Repeat("|", max(columns(n)-1, 0)))
+			b.Attrs = withAttr(b.Attrs, "colgroup", strings.Repeat("|", max(countColumns(n)-1, 0)))
 		}
 		return c.table(n)
 	case ast.NodeCodeBlock:
@@ -206,6 +206,7 @@ func tokensOf(n *ast.Node) string {
 	return string(n.Tokens)
 }
 
+// withAttr returns attributes with one more, unless its value is empty. It changes the given map, except for nil.
 func withAttr(attrs map[string]string, name, value string) map[string]string {
 	if attrs == nil {
 		attrs = map[string]string{}

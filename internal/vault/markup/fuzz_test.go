@@ -9,9 +9,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// use passes blocks through all functions of the package that take blocks. It panics if their .sy file cannot be read.
-func use(blocks []*tree.Block) {
-	root := identify(blocks)
+// passThroughAll passes blocks through all functions of the package that take blocks. It panics if their .sy file cannot be read.
+func passThroughAll(blocks []*tree.Block) {
+	root := identifyAll(blocks)
 	_, _, _ = markup.Kramdown(root), markup.Textmark(root), markup.Export(root)
 	root.Walk(func(b *tree.Block) {
 		_, _, _ = markup.Content(b), markup.FirstContent(b), markup.Markdown(b)
@@ -35,21 +35,21 @@ func FuzzParse(f *testing.F) {
 		if len(blocks) == 0 && strings.ContainsFunc(text, func(r rune) bool { return r > ' ' && r < 0x7f }) && !strings.Contains(text, "{:") {
 			t.Errorf("%q is not a block", text)
 		}
-		use(blocks)
+		passThroughAll(blocks)
 	})
 }
 
 func FuzzParseDOM(f *testing.F) {
 	f.Add(`<div data-node-id="20240101000000-abcdefg" data-type="NodeParagraph"><div contenteditable="true">a <strong>b</strong><br></div></div>`)
 	f.Add(`<div data-type="NodeList"><div data-type="NodeListItem"></div></div>`)
-	f.Add(markup.DOMs(identify(markup.Parse(strings.Join(fragments, "\n\n"))).Children))
+	f.Add(markup.DOMs(identifyAll(markup.Parse(strings.Join(fragments, "\n\n"))).Children))
 	f.Add("plain < text & more")
 	f.Fuzz(func(t *testing.T, text string) {
 		blocks := markup.ParseDOM(text)
 		if len(blocks) == 0 {
 			t.Error("no block")
 		}
-		use(blocks)
+		passThroughAll(blocks)
 	})
 }
 
@@ -64,7 +64,7 @@ func FuzzParseSY(f *testing.F) {
 	f.Add([]byte(`{"ID":"20240101000000-abcdefg","Type":"NodeDocument","Children":[{"Type":"NodeTable"},{"Type":"NodeList","Children":[{"Type":"NodeText"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if root, err := markup.ParseSY(data); err == nil {
-			use(root.Children)
+			passThroughAll(root.Children)
 		}
 	})
 }

@@ -9,14 +9,16 @@ import (
 // This file replaces characters before parsing where the parser would lose or misread text.
 
 // Lute loses some text that people write, such as the id of a reference in a code span or an unclosed formatting tag.
-// So it gets private-use characters in its place, which removeStandIns replaces by the originals.
+// So it gets noncharacters in its place, which removeStandIns replaces by the originals. One more, caretStandIn, stands for
+// the character that lute takes for the cursor. Text from outside has no noncharacters, since cleanText replaces them.
+// Private-use characters would not do: they are the icons of many fonts.
 const (
-	bracketStandIn = "\U000F0028" // for ( in code
-	closingStandIn = "\U000F0029" // for ) in an address between brackets
-	blankStandIn   = "\U000F0020" // for blanks after the language of code, where lute stops reading
-	braceStandIn   = "\U000F007B" // for { of text that only looks like an attribute list
-	tagStandIn     = "\U000F003C" // for < of a tag that has no counterpart
-	emptyStandIn   = "\U000F0021" // for nothing: see shieldTitle and looseDelimiterRow
+	bracketStandIn = "\uFDD0" // for ( in code, and in an address between brackets
+	closingStandIn = "\uFDD1" // for ) in an address between brackets
+	blankStandIn   = "\uFDD2" // for blanks after the language of code, where lute stops reading
+	braceStandIn   = "\uFDD3" // for { of text that only looks like an attribute list
+	tagStandIn     = "\uFDD4" // for < in code, and of a tag that has no counterpart
+	emptyStandIn   = "\uFDD5" // for nothing, in a title or a table row that lute would misread
 )
 
 // formatTag matches a tag for formatting, or one that occurs in formatted text.

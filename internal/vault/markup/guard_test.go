@@ -40,6 +40,43 @@ func TestTextThatLuteLoses(t *testing.T) {
 	}
 }
 
+// The icons of fonts for programmers are private-use characters (U+F0020 and so on), and files of settings are full of them.
+func TestIconsStay(t *testing.T) {
+	t.Parallel()
+	icons := "\U000F0020 \U000F0021 \U000F0024 \U000F0028 \U000F0029 \U000F003C \U000F007B \U000F2038"
+	for _, text := range []string{
+		"a " + icons + " b",
+		"a `" + icons + "` b",
+		"|a|b|\n|---|---|\n|1|" + icons + "|",
+		"```\n\"" + icons + "\"\n```",
+	} {
+		b := markup.Parse(text)[0]
+		if !strings.Contains(b.Text, icons) {
+			t.Errorf("%+q comes back as %+q", text, b.Text)
+		}
+		if got := markup.ParseDOM(markup.DOM(b))[0].Text; got != b.Text {
+			t.Errorf("%+q comes back from the editor as %+q", b.Text, got)
+		}
+	}
+	b := markup.Parse("a\n{: memo=\"" + icons + "\" id=\"20240801000000-aaaaaaa\"}")[0]
+	if got := b.Attrs["memo"]; got != icons {
+		t.Errorf("the attribute %+q comes back as %+q", icons, got)
+	}
+}
+
+// Noncharacters (U+FDD0 and so on) are for the use inside of programs, so text from outside has none.
+func TestNoncharactersAreReplaced(t *testing.T) {
+	t.Parallel()
+	for c := '\uFDD0'; c <= '\uFDD7'; c++ {
+		if got, want := markup.Parse("a " + string(c) + " b")[0].Text, "a \ufffd b"; got != want {
+			t.Errorf("%U comes back as %+q, want %+q", c, got, want)
+		}
+		if got, want := markup.ParseDOM("a " + string(c) + " b")[0].Text, "a \ufffd b"; got != want {
+			t.Errorf("%U comes back from the editor as %+q, want %+q", c, got, want)
+		}
+	}
+}
+
 // A lone backtick before a fenced code block does not begin a code span that ends at a backtick inside the block.
 func TestCodeSpansEndBeforeFences(t *testing.T) {
 	t.Parallel()
@@ -107,7 +144,7 @@ func TestTitlesOfCalloutsStayWords(t *testing.T) {
 			t.Errorf("%q became %+v, want the marker %q", text, blocks, marker)
 			continue
 		}
-		if again := markup.Parse(markup.Export(identify(blocks))); len(again) != 1 || again[0].Marker != marker {
+		if again := markup.Parse(markup.Export(identifyAll(blocks))); len(again) != 1 || again[0].Marker != marker {
 			t.Errorf("%q read back is %+v", text, again)
 		}
 	}

@@ -41,7 +41,7 @@ func TestHostileText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			root := identify(markup.Parse(text))
+			root := identifyAll(markup.Parse(text))
 			kramdown := markup.Kramdown(root)
 			root.Walk(func(b *tree.Block) { markup.Content(b) })
 			parsed := time.Since(start)

@@ -7,7 +7,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// This file writes the text of a leaf block in a form that stays the same when it is read again.
+// This file writes the text of a leaf block in a form that stays the same when it is read again. Whatever is given to lute
+// first gets stand-ins, noncharacters in place of those that lute would lose or misread; see [insertStandIns].
 
 // parseInline parses the text of a leaf with lute. The result has the inline nodes as children; it is nil if lute
 // panics.
@@ -39,15 +40,16 @@ func unwrapDocuments(n *ast.Node) {
 	}
 }
 
+// maxPasses bounds how often [converter.inline] reads and writes a text again. Some texts of strange marks never stop
+// changing.
+const maxPasses = 4
+
 // inline writes the text of a leaf from its nodes, in a form that does not change when it is read and written again.
 // One pass is not always enough, since adjacent marks may mean something else than their nodes.
 func (c converter) inline(leaf *ast.Node) string {
 	table := leaf.Type == ast.NodeTableCell
 	text, stable := c.writeLeaf(leaf, table)
-	for range 4 {
-		if stable {
-			break
-		}
+	for pass := 0; pass < maxPasses && !stable; pass++ {
 		parsed := parseInline(insertStandIns(text))
 		if parsed == nil {
 			break
@@ -61,7 +63,7 @@ func (c converter) inline(leaf *ast.Node) string {
 // writeLeaf writes the text of a leaf. stable reports whether reading and writing that text is sure to give the same
 // text.
 func (c converter) writeLeaf(leaf *ast.Node, table bool) (text string, stable bool) {
-	w := writer{table: table, tag: c.tag(leaf), literalMarks: true}
+	w := writer{table: table, tag: c.tagEscape(leaf), literalMarks: true}
 	w.children(leaf, nil)
 	text = w.markdown()
 	if w.marks > 0 || c.literal && strings.ContainsAny(text, markChars) {
@@ -70,9 +72,9 @@ func (c converter) writeLeaf(leaf *ast.Node, table bool) (text string, stable bo
 	return text, !w.rewrote
 }
 
-// tag returns what to write for the < of a tag that was typed as text, "" to leave tags alone. Lute takes everything
-// from a & to the next ; for an entity.
-func (c converter) tag(leaf *ast.Node) string {
+// tagEscape returns what to write for the < of a tag that was typed as text in the editor: &lt;, or \< if the text has a &,
+// since lute takes everything from a & to the next ; for an entity. It returns "", to leave tags alone, for other text.
+func (c converter) tagEscape(leaf *ast.Node) string {
 	switch {
 	case !c.fromEditor:
 		return ""
@@ -83,20 +85,24 @@ func (c converter) tag(leaf *ast.Node) string {
 }
 
 // readBackText returns a text that is read as the nodes of leaf: text itself, or else the first of these that is. (1)
-// With the text of marks escaped, if that makes a difference; (2) with <span> elements, which can express what Markdown
-// cannot; (3) with all text escaped; (4) with both. If none is, it returns the last.
+// With the text of marks escaped, only if escaped says that this makes a difference; (2) with <span> elements, which can
+// express what Markdown cannot; (3) with all text escaped; (4) with both. 3 and 4 are only tried if text must not be
+// taken for Markdown, see converter.literal. If none is, it returns the last.
 func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool) string {
-	flat := flattenMarks(leaf)
-	meaning := nodesMeaning(flat)
+	flattenMarks(leaf)
+	meaning := nodesMeaning(leaf)
 	if hasMeaning(text, meaning) {
 		return text
 	}
 	for _, w := range []writer{{}, {spans: true}, {escape: true}, {spans: true, escape: true}} {
-		if w.escape && !c.literal || !w.escape && !w.spans && !escaped {
+		if w.escape && !c.literal {
 			continue
 		}
-		w.table, w.tag = table, c.tag(leaf)
-		w.children(flat, nil)
+		if !w.escape && !w.spans && !escaped {
+			continue // it would be text again
+		}
+		w.table, w.tag = table, c.tagEscape(leaf)
+		w.children(leaf, nil)
 		if text = w.markdown(); hasMeaning(text, meaning) {
 			break
 		}
@@ -107,11 +113,15 @@ func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool
 // hasMeaning reports whether text is parsed as a leaf with this meaning.
 func hasMeaning(text, meaning string) bool {
 	leaf := parseInline(insertStandIns(text))
-	return leaf != nil && removeStandIns(nodesMeaning(flattenMarks(leaf))) == removeStandIns(meaning)
+	if leaf == nil {
+		return false
+	}
+	flattenMarks(leaf)
+	return removeStandIns(nodesMeaning(leaf)) == removeStandIns(meaning)
 }
 
-// flattenMarks returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
-func flattenMarks(leaf *ast.Node) *ast.Node {
+// flattenMarks replaces the nested marks of leaf by a sequence of text marks, as the kernel stores them.
+func flattenMarks(leaf *ast.Node) {
 	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}
 	_ = catchPanic(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
 	for image := leaf.FirstChild; image != nil; image = image.Next {
@@ -119,7 +129,6 @@ func flattenMarks(leaf *ast.Node) *ast.Node {
 			removeImageMarks(image)
 		}
 	}
-	return leaf
 }
 
 // removeImageMarks removes the text marks that lute adds for the text of an image inside marks.
@@ -132,7 +141,8 @@ func removeImageMarks(image *ast.Node) {
 	}
 }
 
-// nodesMeaning returns a form of a leaf's nodes for comparison: stretches of text, each after its mark between \x02.
+// nodesMeaning returns a string that is equal for leaves that mean the same: the text of the leaf, and wherever the mark
+// changes the new mark with all its values, between two bytes \x02. The marks must be flat, see [flattenMarks].
 func nodesMeaning(leaf *ast.Node) string {
 	var out strings.Builder
 	last := ""

@@ -21,7 +21,7 @@ func TestJoinedMarksInTheEditor(t *testing.T) {
 		"**a ![i](u.png) b**":                 "a i u.png  b",
 		"[a](b?c=1&d=2)&amp;&lt;kbd&gt;**x**": "a b?c=1&d=2&<kbd>x",
 	} {
-		first := identify(markup.Parse(text)).Children
+		first := identifyAll(markup.Parse(text)).Children
 		second := markup.ParseDOM(markup.DOMs(first))
 		for name, got := range map[string][]*tree.Block{"read": first, "read from the editor": second} {
 			if plain := markup.Content(got[0]); len(got) != 1 || plain != want {
@@ -31,12 +31,13 @@ func TestJoinedMarksInTheEditor(t *testing.T) {
 	}
 }
 
-// sy returns a .sy file with the given blocks, in JSON.
-func sy(blocks string) []byte {
+// syFile returns a .sy file with the given blocks, in JSON.
+func syFile(blocks string) []byte {
 	return []byte(`{"ID":"20240101000000-rootdoc","Spec":"2","Type":"NodeDocument","Properties":{"id":"20240101000000-rootdoc","title":"T"},"Children":[` + blocks + `]}`)
 }
 
-func textOf(content string) string {
+// syParagraph returns a paragraph of a .sy file, in JSON. content are the nodes in it.
+func syParagraph(content string) string {
 	return fmt.Sprintf(`{"Type":"NodeParagraph","Children":[%s]}`, content)
 }
 
@@ -52,7 +53,7 @@ func TestTextOfMarksStays(t *testing.T) {
 		`{"Type":"NodeTextMark","TextMarkType":"strong","TextMarkTextContent":"snake_case"}`:             "**snake_case**",
 		`{"Type":"NodeTextMark","TextMarkType":"tag","TextMarkTextContent":"a_b"}`:                       "#a_b#",
 	} {
-		root, err := markup.ReadSY(sy(textOf(content)), func(id, why string) { t.Errorf("%s: %s", content, why) })
+		root, err := markup.ReadSY(syFile(syParagraph(content)), func(id, why string) { t.Errorf("%s: %s", content, why) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestKindOfCallout(t *testing.T) {
 		"> [!kind two words] A title\n> text": "kind two words", "> [!kind two words]\n> text": "kind two words",
 		"> [!NOTE] A title\n> text": "NOTE", "> [![x] y\n> text": "[x", "> [!two words] 💡 A title\n> text": "two words",
 	} {
-		first := identify(markup.Parse(text))
+		first := identifyAll(markup.Parse(text))
 		file, err := markup.ReadSY(markup.SY(&tree.Document{Root: first}), func(_, why string) { t.Errorf("%q: %s", text, why) })
 		if err != nil {
 			t.Fatal(err)
@@ -94,14 +95,15 @@ func TestAlteredBlocksAreTold(t *testing.T) {
 		blocks string
 		told   int
 	}{
-		"deep":                          {strings.Repeat(`{"Type":"NodeBlockquote","Children":[`, deep) + textOf(`{"Type":"NodeText","Data":"kept"}`) + strings.Repeat("]}", deep), 11},
-		"a container that there is not": {`{"Type":"NodeFootnotesDef","ID":"20240101000001-aaaaaaa","Children":[` + textOf(`{"Type":"NodeText","Data":"kept"}`) + `]}`, 1},
+		"deep":                          {strings.Repeat(`{"Type":"NodeBlockquote","Children":[`, deep) + syParagraph(`{"Type":"NodeText","Data":"kept"}`) + strings.Repeat("]}", deep), 11},
+		"a container that there is not": {`{"Type":"NodeFootnotesDef","ID":"20240101000001-aaaaaaa","Children":[` + syParagraph(`{"Type":"NodeText","Data":"kept"}`) + `]}`, 1},
 		"a leaf that there is not":      {`{"Type":"NodeYamlFrontMatter","Data":"kept","ID":"20240101000001-aaaaaaa"}`, 1},
-		"a kind with a bracket":         {`{"Type":"NodeCallout","CalloutType":"a]b","CalloutTitle":"kept","Children":[` + textOf(`{"Type":"NodeText","Data":"x"}`) + `]}`, 1},
-		"nothing":                       {textOf(`{"Type":"NodeText","Data":"kept **as** it_is"}`), 0},
+		"a kind with a bracket":         {`{"Type":"NodeCallout","CalloutType":"a]b","CalloutTitle":"kept","Children":[` + syParagraph(`{"Type":"NodeText","Data":"x"}`) + `]}`, 1},
+		"a name of an attribute":        {`{"Type":"NodeParagraph","ID":"20240101000001-aaaaaaa","Properties":{"数据":"x"},"Children":[{"Type":"NodeText","Data":"kept"}]}`, 1},
+		"nothing":                       {syParagraph(`{"Type":"NodeText","Data":"kept **as** it_is"}`), 0},
 	} {
 		told := 0
-		root, err := markup.ReadSY(sy(tt.blocks), func(_, why string) { told++; t.Log(name, why) })
+		root, err := markup.ReadSY(syFile(tt.blocks), func(_, why string) { told++; t.Log(name, why) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 // This file protects formulas from being misread by the parser.
 
 // dollarStandIn replaces the signs of formulas that lute would end in the wrong place.
-const dollarStandIn = "\U000F0024"
+const dollarStandIn = "\uFDD6"
 
 // beforeText matches what may come before the text of a line: the marks of quotes and items, an attribute list and a
 // task box.

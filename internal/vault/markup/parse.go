@@ -43,13 +43,15 @@ func parsePiece(markdown string) (blocks []*tree.Block) {
 // caretStandIn instead.
 const (
 	caretChar    = "\u2038"
-	caretStandIn = "\U000F2038"
+	caretStandIn = "\uFDD7"
 )
 
-var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "")
+var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "",
+	caretStandIn, "\ufffd", bracketStandIn, "\ufffd", closingStandIn, "\ufffd", blankStandIn, "\ufffd", dollarStandIn, "\ufffd",
+	braceStandIn, "\ufffd", tagStandIn, "\ufffd", emptyStandIn, "\ufffd")
 
-// cleanText returns text as the parser expects it: lines that end in \n, valid UTF-8, and no zero-width spaces, which
-// SiYuan adds around marks and removes again.
+// cleanText returns text as the parser expects it: lines that end in \n, valid UTF-8, none of the stand-ins, and no
+// zero-width spaces, which SiYuan adds around marks and removes again.
 func cleanText(text string) string {
 	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
@@ -72,8 +74,8 @@ func restoreDOM(dom string) string {
 	return removeStandIns(strings.ReplaceAll(dom, tagStandIn, "&lt;"))
 }
 
-// standInLead is the byte with which all stand-ins begin.
-const standInLead = "\xf3"
+// standInLead has the bytes with which all stand-ins begin.
+const standInLead = "\xef\xb7"
 
 var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", emptyStandIn, "")
 

@@ -44,7 +44,7 @@ func TestPieces(t *testing.T) {
 			apart = append(apart, parsePiece(piece)...)
 		}
 		whole := parsePiece(text)
-		if diff := cmp.Diff(shown(whole), shown(apart)); diff != "" {
+		if diff := cmp.Diff(listBlocks(whole), listBlocks(apart)); diff != "" {
 			t.Fatalf("%q in %q:\n%s", text, list, diff)
 		}
 	}
@@ -53,8 +53,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// shown lists blocks with their content, line by line.
-func shown(blocks []*tree.Block) (lines []string) {
+// listBlocks lists blocks with their content, line by line.
+func listBlocks(blocks []*tree.Block) (lines []string) {
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
 			lines = append(lines, fmt.Sprintf("%s %d %q %q %q %v", b.Kind, len(b.Children), b.Text, b.Marker, b.Task, b.Attrs))

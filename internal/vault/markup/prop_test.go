@@ -19,8 +19,8 @@ var sameBlocks = cmp.Options{
 	cmpopts.IgnoreFields(tree.Block{}, "Parent", "Doc", "Stored"), cmpopts.EquateEmpty(),
 }
 
-// identify puts blocks in a document and gives each an id, as the vault does when it stores them.
-func identify(blocks []*tree.Block) *tree.Block {
+// identifyAll puts blocks in a document and gives each an id, as the vault does when it stores them.
+func identifyAll(blocks []*tree.Block) *tree.Block {
 	root := &tree.Block{Kind: tree.Doc, ID: "20240101000000-rootdoc", Attrs: map[string]string{
 		"id": "20240101000000-rootdoc", "title": "T", "type": "doc",
 	}}
@@ -31,14 +31,15 @@ func identify(blocks []*tree.Block) *tree.Block {
 			b.Attrs = map[string]string{}
 		}
 		if n++; b != root {
-			b.ID = "20240101" + pad(n) + "-abcdefg"
+			b.ID = "20240101" + sixDigits(n) + "-abcdefg"
 			b.Attrs["id"] = b.ID
 		}
 	})
 	return root
 }
 
-func pad(n int) string {
+// sixDigits returns a number with leading zeros.
+func sixDigits(n int) string {
 	digits := []byte("000000")
 	for i := len(digits) - 1; n > 0 && i >= 0; i-- {
 		digits[i], n = byte('0'+n%10), n/10
@@ -60,7 +61,8 @@ var fragments = []string{
 	"<span data-type=\"text\">st</span>{: style=\"color:red\"}", "<span data-type=\"inline-memo\" data-inline-memo-content=\"m\">w</span>",
 }
 
-func words(text string) string {
+// lettersOf returns the letters of a text, without all other characters.
+func lettersOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return r
@@ -69,7 +71,7 @@ func words(text string) string {
 	}, text)
 }
 
-// inlines are pieces of inline Markdown of which document makes lines.
+// inlines are pieces of inline Markdown of which drawDocument makes lines.
 var inlines = []string{
 	"text", "two words", "**b**", "*i*", "__u__", "`c`", "``c`d``", "~~s~~", "==m==", "x^2^", "H~2~O", "#tag#", "C#", "[a](b)", "[a\\]b](c \"t\")",
 	"![i](u.png)", "![i](a b.png \"t\"){: style=\"width: 3px\"}", "((20240101000000-abcdefg 'd'))", "((20240101000000-abcdefg \"s\"))", "$x<y$",
@@ -79,8 +81,8 @@ var inlines = []string{
 	"<span data-type=\"inline-memo\" data-inline-memo-content=\"m\">w</span>", "**（括）**", "~a~", "a ** b", "`", "[x", "![", "((", "((a))", "<<a>>",
 }
 
-// document draws Markdown with blocks of all kinds, nested up to depth.
-func document(rt *rapid.T, depth int) string {
+// drawDocument draws Markdown with blocks of all kinds, nested up to depth.
+func drawDocument(rt *rapid.T, depth int) string {
 	var parts []string
 	kinds := []string{"p", "p", "h", "c", "m", "t", "tb", "html", "embed", "av", "iframe"}
 	if depth > 0 {
@@ -91,7 +93,7 @@ func document(rt *rapid.T, depth int) string {
 		inner := func(head, pad string) string {
 			text := line
 			if rapid.Bool().Draw(rt, "more") {
-				text += "\n\n" + document(rt, depth-1)
+				text += "\n\n" + drawDocument(rt, depth-1)
 			}
 			return head + strings.ReplaceAll(text, "\n", "\n"+pad)
 		}
@@ -137,8 +139,8 @@ func document(rt *rapid.T, depth int) string {
 func TestParseKramdownIsTheSame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		text := document(rt, 2)
-		first := identify(markup.Parse(text))
+		text := drawDocument(rt, 2)
+		first := identifyAll(markup.Parse(text))
 		kramdown := markup.Kramdown(first)
 		second := markup.Parse(kramdown)
 		if diff := cmp.Diff(first.Children, second, sameBlocks); diff != "" {
@@ -164,8 +166,8 @@ func TestSpansAreTheText(t *testing.T) {
 func TestDOMRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		text := document(rt, 2)
-		first := identify(markup.Parse(text))
+		text := drawDocument(rt, 2)
+		first := identifyAll(markup.Parse(text))
 		if strings.Contains(text, "#") {
 			return // in the editor's DOM a tag is separated from the text behind it
 		}
@@ -182,7 +184,7 @@ func TestDOMRoundTrip(t *testing.T) {
 		}
 		dom := markup.DOMs(first.Children)
 		second := markup.ParseDOM(dom)
-		if diff := cmp.Diff(shown(first.Children), shown(second)); diff != "" {
+		if diff := cmp.Diff(listBlocks(first.Children), listBlocks(second)); diff != "" {
 			rt.Fatalf("%q\n%s\nis read as another document (-written +read):\n%s", text, dom, diff)
 		}
 	})
@@ -191,8 +193,8 @@ func TestDOMRoundTrip(t *testing.T) {
 func TestSYRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		text := document(rt, 2)
-		first := identify(markup.Parse(text))
+		text := drawDocument(rt, 2)
+		first := identifyAll(markup.Parse(text))
 		if strings.Contains(text, "C#") {
 			return // a tag around other marks becomes several tags
 		}
@@ -205,7 +207,7 @@ func TestSYRoundTrip(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := cmp.Diff(shown(first.Children), shown(second.Children)); diff != "" {
+		if diff := cmp.Diff(listBlocks(first.Children), listBlocks(second.Children)); diff != "" {
 			rt.Fatalf("%q\n%s\nis read as another document (-written +read):\n%s", text, file, diff)
 		}
 	})
@@ -220,7 +222,7 @@ func TestParseLosesNothing(t *testing.T) {
 		blocks := markup.Parse(text)
 		kept := strings.ToLower(markup.Export(&tree.Block{Kind: tree.Doc, Children: blocks}))
 		at := 0
-		for _, r := range strings.ToLower(words(text)) {
+		for _, r := range strings.ToLower(lettersOf(text)) {
 			next := strings.IndexRune(kept[at:], r)
 			if next < 0 {
 				rt.Fatalf("%q\nis read as %q\nwhich lost something at %q", text, kept, kept[at:])
@@ -230,8 +232,8 @@ func TestParseLosesNothing(t *testing.T) {
 	})
 }
 
-// shown returns the kind, id and text of each block, without blanks.
-func shown(blocks []*tree.Block) []string {
+// listBlocks returns the kind, id and text of each block, without blanks.
+func listBlocks(blocks []*tree.Block) []string {
 	var found []string
 	for _, top := range blocks {
 		top.Walk(func(b *tree.Block) {
@@ -248,7 +250,7 @@ func TestAttributesStay(t *testing.T) {
 	parts := []string{"_esc_newline_", "_", "esc_newline_", "_esc_newline", "a\nb", "&", "&amp;", "&#95;", "&quot;", `"`, "{", "}", "<", ">", "a b", "=", "文"}
 	rapid.Check(t, func(rt *rapid.T) {
 		want := "x" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 4).Draw(rt, "value"), "") + "x"
-		root := identify(markup.Parse("text"))
+		root := identifyAll(markup.Parse("text"))
 		root.Children[0].Attrs["custom-a"] = want
 		read, err := markup.ParseSY(markup.SY(&tree.Document{Root: root, Box: &tree.Notebook{}}))
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorded decodes row seq of a recorded scenario: the body of the request into request, and the data of the answer into data.
-func recorded(t *testing.T, scenario string, seq int, request, data any) {
+// decodeRecorded decodes row seq of a recorded scenario: the body of the request into request, and the data of the answer into data.
+func decodeRecorded(t *testing.T, scenario string, seq int, request, data any) {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Scenario != scenario || row.Seq != seq {
@@ -44,18 +44,18 @@ type kramdown struct {
 func richDocument(t *testing.T) (root *tree.Block, text string) {
 	t.Helper()
 	var answer kramdown
-	recorded(t, "blocks_rich", 6, &struct{}{}, &answer)
+	decodeRecorded(t, "blocks_rich", 6, &struct{}{}, &answer)
 	root = &tree.Block{Kind: tree.Doc, ID: "20261121033049-1tkgc4j", Attrs: map[string]string{
 		"id": "20261121033049-1tkgc4j", "title": "Rich 富文本", "type": "doc", "updated": "20261121033049",
 	}}
 	root.Insert(0, markup.Parse(answer.Kramdown)...)
-	return root, normal(answer.Kramdown)
+	return root, normalize(answer.Kramdown)
 }
 
 var lists = regexp.MustCompile(`\{:(?: [\w-]+="[^"]*")+\}`)
 
-// normal sorts the attribute lists in kramdown, whose order may vary, and removes zero-width spaces.
-func normal(text string) string {
+// normalize sorts the attribute lists in kramdown, whose order may vary, and removes zero-width spaces.
+func normalize(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\u200b", ""))
 	return lists.ReplaceAllStringFunc(text, func(list string) string { return tree.IAL(tree.ParseIAL(list)) })
 }
@@ -68,10 +68,10 @@ func TestParseAsRecorded(t *testing.T) {
 	t.Parallel()
 	var request struct{ Markdown string }
 	var id string
-	recorded(t, "blocks_rich", 4, &request, &id)
+	decodeRecorded(t, "blocks_rich", 4, &request, &id)
 	type row struct{ Type, SubType, Content, Markdown string }
 	var want, got []row
-	recorded(t, "blocks_rich", 5, &struct{}{}, &want)
+	decodeRecorded(t, "blocks_rich", 5, &struct{}{}, &want)
 	for _, b := range markup.Parse(withTags.Replace(request.Markdown)) {
 		r := row{b.Kind, b.Subtype(), "", markup.Markdown(b)}
 		r.Content = markup.Content(b)
@@ -85,12 +85,12 @@ func TestParseAsRecorded(t *testing.T) {
 func TestKramdownAsRecorded(t *testing.T) {
 	t.Parallel()
 	root, want := richDocument(t)
-	if diff := cmp.Diff(want, normal(markup.Kramdown(root))); diff != "" {
+	if diff := cmp.Diff(want, normalize(markup.Kramdown(root))); diff != "" {
 		t.Errorf("kramdown (-recorded +got):\n%s", diff)
 	}
 	var answer kramdown
-	recorded(t, "blocks_rich", 7, &struct{}{}, &answer)
-	if diff := cmp.Diff(normal(answer.Kramdown), normal(markup.Textmark(root))); diff != "" {
+	decodeRecorded(t, "blocks_rich", 7, &struct{}{}, &answer)
+	if diff := cmp.Diff(normalize(answer.Kramdown), normalize(markup.Textmark(root))); diff != "" {
 		t.Errorf("kramdown with text marks (-recorded +got):\n%s", diff)
 	}
 }
@@ -99,7 +99,7 @@ func TestDOMAsRecorded(t *testing.T) {
 	t.Parallel()
 	root, _ := richDocument(t)
 	var answer struct{ Content string }
-	recorded(t, "blocks_rich", 8, &struct{}{}, &answer)
+	decodeRecorded(t, "blocks_rich", 8, &struct{}{}, &answer)
 	place := regexp.MustCompile(` data-node-index="\d+"`) // getDoc counts blocks from 0
 	lines := func(dom string) []string {
 		return strings.SplitAfter(place.ReplaceAllString(dom, ""), ">")
@@ -117,7 +117,7 @@ func TestDOMAsRecorded(t *testing.T) {
 func TestSpinAsRecorded(t *testing.T) {
 	t.Parallel()
 	var request, answer struct{ DOM string }
-	recorded(t, "blocks_rich", 20, &request, &answer)
+	decodeRecorded(t, "blocks_rich", 20, &request, &answer)
 	blocks := markup.ParseDOM(request.DOM)
 	if len(blocks) != 1 || blocks[0].Text != "**typed** markdown" || blocks[0].ID != "20240707070707-spindom" {
 		t.Errorf("read as %+v", blocks[0])

@@ -154,7 +154,7 @@ func spanText(text string) string {
 	}
 	var out strings.Builder
 	w := writer{}
-	leaf = flattenMarks(leaf)
+	flattenMarks(leaf)
 	for n := leaf.FirstChild; n != nil; n = n.Next {
 		if n.Type == ast.NodeTextMark {
 			out.WriteString(w.markdown() + spanElement(n))

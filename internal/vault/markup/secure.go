@@ -6,8 +6,11 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// probeList is appended to a paragraph to test whether the text is read back as that paragraph.
-const probeList = "\n{: id=\"20060102150405-1a2b3c4\"}"
+// probeList is an attribute list that is appended to a paragraph to test whether the text is read back as that paragraph.
+const (
+	probeList = "\n{: id=\"" + probeID + "\"}"
+	probeID   = "20060102150405-1a2b3c4"
+)
 
 // maxLines bounds how many lines of a paragraph escapeParagraph tests one by one. If escaping those is not enough, it
 // escapes all lines.
@@ -58,7 +61,11 @@ func isParagraph(text string) bool {
 	if first == nil || first.Type != ast.NodeParagraph || first.Next == nil || first.Next.Next != t.Root.LastChild {
 		return false
 	}
-	return first.IALAttr("id") == probeList[8:30] && hasMeaning(text, nodesMeaning(flattenMarks(first)))
+	if first.IALAttr("id") != probeID {
+		return false
+	}
+	flattenMarks(first)
+	return hasMeaning(text, nodesMeaning(first))
 }
 
 // escapeStart escapes the first character of a line, or of the mark after a number.

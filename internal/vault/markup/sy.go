@@ -22,7 +22,7 @@ func SY(d *tree.Document) []byte {
 		t := newTree()
 		t.Root = newNode(d.Root)
 		t.Root.Spec = syVersion
-		addKernelSpaces(t.Root)
+		toKernelForm(t.Root)
 		out = render.NewJSONRenderer(t, luteEngine().RenderOptions, luteEngine().ParseOptions).Render()
 	})
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 // zeroWidth is the space that the kernel adds around marks as a place for the cursor.
 const zeroWidth = "\u200b"
 
-// addKernelSpaces adds what the kernel's files have and Markdown lacks: zero-width spaces beside code, keys, tags and
-// images, and the names of HTML elements on the parts of tables.
-func addKernelSpaces(root *ast.Node) {
+// toKernelForm gives a tree from Markdown the form that the kernel's files have: zero-width spaces behind code, keys,
+// tags and images, and before an image that follows no text; names of HTML elements as tokens of images and parts of
+// tables; no tokens at the brackets of images, no alignment at rows; the lines of a leaf joined into one text.
+func toKernelForm(root *ast.Node) {
 	var needSpace []*ast.Node
 	ast.Walk(root, func(n *ast.Node, entering bool) ast.WalkStatus {
 		if !entering {

@@ -6,10 +6,10 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// This file writes tables.
+// This file writes tables, and splits their rows when they are read.
 
-// columns returns the number of columns of a table.
-func columns(table *ast.Node) int {
+// countColumns returns the number of columns of a table.
+func countColumns(table *ast.Node) int {
 	count := 0
 	if row := table.FirstChild.FirstChild; row != nil {
 		for cell := row.FirstChild; cell != nil; cell = cell.Next {
@@ -62,6 +62,7 @@ func (c converter) table(n *ast.Node) string {
 	return strings.Join(lines, "\n")
 }
 
+// tableRow writes a row, with empty cells at its end up to the width of the table.
 func tableRow(cells []string, width int) string {
 	for len(cells) < width {
 		cells = append(cells, "")
@@ -69,7 +70,15 @@ func tableRow(cells []string, width int) string {
 	return "|" + strings.Join(cells, "|") + "|"
 }
 
-// tableRule returns the line of dashes below the head. aligns are lute's: 0 none, 1 left, 2 center, 3 right.
+// The alignments of columns, as lute numbers them; 0 is none.
+const (
+	alignLeft   = 1
+	alignCenter = 2
+	alignRight  = 3
+)
+
+// tableRule returns the line below the head: for each column a blank, then colons for its alignment and dashes, together as
+// wide as the widest cell and two more, but with at least minDashes dashes.
 func tableRule(aligns []int, rows [][]string) string {
 	var out strings.Builder
 	out.WriteByte('|')
@@ -80,15 +89,17 @@ func tableRule(aligns []int, rows [][]string) string {
 				widest = max(widest, displayWidth(row[i]))
 			}
 		}
+		const minDashes = 3
+		dashes := func(colons int) string { return strings.Repeat("-", max(widest+2-colons, minDashes)) }
 		switch align {
-		case 1:
-			out.WriteString(" :" + strings.Repeat("-", max(widest+1, 3)) + "|")
-		case 2:
-			out.WriteString(" :" + strings.Repeat("-", max(widest, 3)) + ": |")
-		case 3:
-			out.WriteString(" " + strings.Repeat("-", max(widest+1, 3)) + ": |")
+		case alignLeft:
+			out.WriteString(" :" + dashes(1) + "|")
+		case alignCenter:
+			out.WriteString(" :" + dashes(2) + ": |")
+		case alignRight:
+			out.WriteString(" " + dashes(1) + ": |")
 		default:
-			out.WriteString(" " + strings.Repeat("-", max(widest+2, 3)) + "|")
+			out.WriteString(" " + dashes(0) + "|")
 		}
 	}
 	return out.String()
@@ -106,15 +117,15 @@ func displayWidth(text string) int {
 	return width
 }
 
-// cells splits a row of a table's Markdown at its bars; an escaped bar is text.
-func cells(line string) []string {
+// splitRow splits a row of a table's Markdown at its bars; an escaped bar is text.
+func splitRow(line string) []string {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
 	var found []string
 	start := 0
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
 		case '\\':
-			i++
+			i++ // skip what it escapes
 		case '|':
 			found = append(found, strings.TrimSpace(line[start:i]))
 			start = i + 1

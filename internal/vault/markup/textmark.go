@@ -104,6 +104,7 @@ func runLength(n *ast.Node, kind string) int {
 	return count
 }
 
+// enclosingOf returns those kinds of a text mark that [enclosingMarks] has.
 func enclosingOf(kinds []string) []string {
 	var found []string
 	for _, kind := range []string{"strong", "em", "s", "mark"} {

@@ -157,7 +157,8 @@ func moveInline(n *ast.Node, text string) {
 		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
 		return
 	}
-	for c := flattenMarks(leaf).FirstChild; c != nil; c = leaf.FirstChild {
+	flattenMarks(leaf)
+	for c := leaf.FirstChild; c != nil; c = leaf.FirstChild { // AppendChild takes c out of leaf
 		n.AppendChild(c)
 		joinMark(c)
 	}

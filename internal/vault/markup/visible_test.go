@@ -26,9 +26,9 @@ var starts = []string{"", "", "", "# ", "- ", "* ", "+ ", "1. ", "7. ", "a) ", "
 // notVisible removes tags that are read as marks, and a fence.
 var notVisible = strings.NewReplacer("<kbd>", "", "</kbd>", "", "<u>", "", "</u>", "", "<sup>", "", "</sup>", "", "~~~", "")
 
-// visible returns the letters of a text, and the other characters that no mark is made of. Digits are left out, because lute
+// visibleLetters returns the letters of a text, and the other characters that no mark is made of. Digits are left out, because lute
 // numbers lists anew.
-func visible(text string) string {
+func visibleLetters(text string) string {
 	text = notVisible.Replace(text)
 	if strings.Contains(text, "#") { // a tag may hold a formula, which is then an element
 		text = strings.ReplaceAll(text, "$", "")
@@ -42,7 +42,8 @@ func visible(text string) string {
 	}, text)
 }
 
-func foreignText(rt *rapid.T) string {
+// drawForeignText draws Markdown as people and other programs may write it.
+func drawForeignText(rt *rapid.T) string {
 	var out strings.Builder
 	for range rapid.IntRange(1, 5).Draw(rt, "lines") {
 		out.WriteString(rapid.SampledFrom(starts).Draw(rt, "start"))
@@ -57,10 +58,10 @@ func foreignText(rt *rapid.T) string {
 func TestForeignTextKeepsWhatIsVisible(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		text := foreignText(rt)
+		text := drawForeignText(rt)
 		root := &tree.Block{Kind: tree.Doc, Children: markup.Parse(text)}
 		kept := markup.Export(root)
-		want, have := visible(text), visible(kept)
+		want, have := visibleLetters(text), visibleLetters(kept)
 		at := 0
 		for _, r := range want {
 			next := strings.IndexRune(have[at:], r)
@@ -69,9 +70,9 @@ func TestForeignTextKeepsWhatIsVisible(t *testing.T) {
 			}
 			at += next + len(string(r))
 		}
-		first := identify(markup.Parse(text))
+		first := identifyAll(markup.Parse(text))
 		written := markup.Kramdown(first)
-		second := identify(markup.Parse(written))
+		second := identifyAll(markup.Parse(written))
 		if again := markup.Kramdown(second); again != written {
 			rt.Fatalf("%q\nis written as\n%q\nand then as\n%q", text, written, again)
 		}

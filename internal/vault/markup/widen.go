@@ -143,7 +143,7 @@ func barsAbove(lines []string) bool {
 }
 
 // rowWidth counts the cells of a row.
-func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
+func rowWidth(row string) int { return len(splitRow(strings.TrimLeft(row, " \t\n>"))) }
 
 // widenRow appends count cells to a row.
 func widenRow(row, cell string, count int) string {

@@ -10,10 +10,11 @@ import (
 // This file reads the pages of an SQLite file and its log without SQLite.
 
 const (
-	pageSize = 4096 // of every vault
-	// The kinds of pages of rows, by their first byte.
+	pageSize = 4096    // of every vault, in bytes
+	maxFile  = 8 << 30 // bounds the size of a file, in bytes
+
+	// The kinds of pages of rows, by their first byte. A leaf has rows; an inner page refers to the pages below it.
 	indexInner, tableInner, indexLeaf, tableLeaf = 0x02, 0x05, 0x0a, 0x0d
-	maxFile                                      = 8 << 30 // bytes
 )
 
 // pages are the pages of a file, with the changes in its log.
@@ -45,14 +46,16 @@ func openPages(path string) (*pages, error) {
 	return p, nil
 }
 
-// replay adds the pages in a log, up to the last committed transaction.
+// replay adds the pages in a write-ahead log, up to the last committed transaction. The log has a header, and then frames, each
+// with the number of a page, the size of the database if it ends a transaction (else 0), and the salt of the log; see "WAL
+// File Format" of SQLite.
 func (p *pages) replay(wal []byte) {
 	const header, frame = 32, 24 + pageSize
 	if len(wal) < header || binary.BigEndian.Uint32(wal[8:]) != pageSize {
 		return
 	}
 	salt := string(wal[16:24])
-	open := map[int][]byte{}
+	open := map[int][]byte{} // the pages of a transaction whose end was not read yet
 	for at := header; at+frame <= len(wal); at += frame {
 		f := wal[at : at+frame]
 		n := int(binary.BigEndian.Uint32(f))
@@ -60,7 +63,7 @@ func (p *pages) replay(wal []byte) {
 			return // left from an earlier log
 		}
 		open[n] = f[24:]
-		if binary.BigEndian.Uint32(f[4:]) == 0 {
+		if isCommit := binary.BigEndian.Uint32(f[4:]) != 0; !isCommit {
 			continue
 		}
 		for n, data := range open {
@@ -90,7 +93,7 @@ func (p *pages) page(n int) []byte {
 // cells returns the offsets of the rows in a page, in the order of the page. Offsets outside of the page are left out.
 func cells(data []byte, at int) (places []int) {
 	n := int(binary.BigEndian.Uint16(data[at+3:]))
-	first := at + 8
+	first := at + 8 // the header of a leaf has 8 bytes, that of an inner page 4 more
 	if data[at] == indexInner || data[at] == tableInner {
 		first += 4
 	}

@@ -80,14 +80,14 @@ func (p *pages) rootPages() (roots []int) {
 	seen := map[int]bool{}
 	var walk func(n, depth int)
 	walk = func(n, depth int) {
-		data, at := p.rowsAt(n)
+		data, at := p.pageWithRows(n)
 		if data == nil || seen[n] || depth > 8 {
 			return
 		}
 		seen[n] = true
 		for _, place := range cells(data, at) {
 			if data[at] == tableInner {
-				walk(child(data, place), depth+1)
+				walk(childPage(data, place), depth+1)
 			} else if r, ok := p.read(data, place, true); ok && len(r.values) == 5 {
 				if root, ok := r.number(3); ok {
 					roots = append(roots, int(root))
@@ -95,15 +95,15 @@ func (p *pages) rootPages() (roots []int) {
 			}
 		}
 		if data[at] == tableInner {
-			walk(child(data, at+8), depth+1)
+			walk(childPage(data, at+8), depth+1)
 		}
 	}
 	walk(1, 0)
 	return roots
 }
 
-// rowsAt returns a page that has rows or refers to pages with rows, and the offset of its header; nil for other pages.
-func (p *pages) rowsAt(n int) (data []byte, at int) {
+// pageWithRows returns a page that has rows or refers to pages with rows, and the offset of its header; nil for other pages.
+func (p *pages) pageWithRows(n int) (data []byte, at int) {
 	if data = p.page(n); data == nil {
 		return nil, 0
 	}
@@ -117,8 +117,8 @@ func (p *pages) rowsAt(n int) (data []byte, at int) {
 	return nil, 0
 }
 
-// child returns the page number at an offset of a page, 0 if the offset is outside.
-func child(data []byte, at int) int {
+// childPage returns the page number at an offset of a page, 0 if the offset is outside.
+func childPage(data []byte, at int) int {
 	if at+4 > len(data) {
 		return 0
 	}
@@ -130,7 +130,7 @@ func (f *Found) readPage(p *pages, n int, seen map[int]bool, depth int) {
 	if n < 1 || n > p.count || seen[n] || depth > 20 {
 		return
 	}
-	data, at := p.rowsAt(n)
+	data, at := p.pageWithRows(n)
 	if data == nil {
 		f.Unread++
 		return
@@ -141,15 +141,15 @@ func (f *Found) readPage(p *pages, n int, seen map[int]bool, depth int) {
 		return
 	}
 	for _, place := range cells(data, at) {
-		f.readPage(p, child(data, place), seen, depth+1)
+		f.readPage(p, childPage(data, place), seen, depth+1)
 	}
-	f.readPage(p, child(data, at+8), seen, depth+1)
+	f.readPage(p, childPage(data, at+8), seen, depth+1)
 }
 
 // readRows reads the rows of one page. If several rows are about the same thing, the first one counts, since reachable
 // pages are read first.
 func (f *Found) readRows(p *pages, n int) {
-	data, at := p.rowsAt(n)
+	data, at := p.pageWithRows(n)
 	if data == nil || data[at] == tableInner {
 		return
 	}

@@ -47,7 +47,8 @@ func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 	return r, r.values != nil
 }
 
-// payload returns the content of a row, with its overflow pages; nil if one is missing.
+// payload returns the content of a row, with its overflow pages; nil if one is missing. How many bytes of it are in the page
+// itself, local, follows the formulas of the SQLite file format, "B-tree Pages".
 func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 	maxLocal := pageSize - 35
 	if !table {
@@ -84,8 +85,9 @@ func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 
 // decode returns the columns of a row, nil if the payload is not that of a row.
 func decode(payload []byte) (values []value) {
+	const maxHeader = 200 // bytes; no table of a vault has so many columns
 	header, at := varint(payload)
-	if at == 0 || header > uint64(len(payload)) || header > 200 {
+	if at == 0 || header > uint64(len(payload)) || header > maxHeader {
 		return nil
 	}
 	body := int(header)
@@ -95,6 +97,7 @@ func decode(payload []byte) (values []value) {
 			return nil
 		}
 		at += n
+		// The kinds of values and their sizes, by the SQLite file format, "Record Format".
 		size := 0
 		switch {
 		case kind <= 4:
@@ -116,17 +119,17 @@ func decode(payload []byte) (values []value) {
 		switch {
 		case kind == 0:
 			values = append(values, nil)
-		case kind <= 6:
+		case kind <= 6: // an integer
 			v := int64(int8(part[0]))
 			for _, b := range part[1:] {
 				v = v<<8 | int64(b)
 			}
 			values = append(values, v)
-		case kind == 8 || kind == 9:
+		case kind == 8 || kind == 9: // the constants 0 and 1
 			values = append(values, int64(kind-8))
-		case kind == 7:
+		case kind == 7: // a float, which no column of notes has
 			values = append(values, part)
-		case kind%2 == 1:
+		case kind%2 == 1: // a text; an even kind is a blob
 			values = append(values, string(part))
 		default:
 			values = append(values, part)

@@ -22,7 +22,8 @@ import (
 // pageSize is the size of a page of a vault's SQLite file, in bytes.
 const pageSize = 4096
 
-func open(t testing.TB, path string) *workspace.Workspace {
+// openWorkspace opens a vault, and closes it when the test ends.
+func openWorkspace(t testing.TB, path string) *workspace.Workspace {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), path, workspace.Options{})
 	if err != nil {
@@ -31,16 +32,16 @@ func open(t testing.TB, path string) *workspace.Workspace {
 	return w
 }
 
-// word returns the word that only paragraph i of document doc contains.
-func word(doc, i int) string { return fmt.Sprintf("w%dx%dy", doc, i) }
+// wordOf returns the word that only paragraph i of document doc contains.
+func wordOf(doc, i int) string { return fmt.Sprintf("w%dx%dy", doc, i) }
 
 const documents, paragraphs = 30, 40
 
-// sample returns the file of a vault with a tree of documents and a file.
-func sample(t testing.TB) []byte {
+// sampleVault returns the file of a vault with a tree of documents and a file.
+func sampleVault(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "vault.db")
-	w := open(t, path)
+	w := openWorkspace(t, path)
 	for doc := range documents {
 		if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 			if doc == 0 {
@@ -49,7 +50,7 @@ func sample(t testing.TB) []byte {
 			}
 			var text strings.Builder
 			for i := range paragraphs {
-				fmt.Fprintf(&text, "- %s 文字 and more words\n\n", word(doc, i))
+				fmt.Fprintf(&text, "- %s 文字 and more words\n\n", wordOf(doc, i))
 			}
 			fmt.Fprintf(&text, "# Heading %d\n\n%s\n", doc, strings.Repeat("long ", 3000))
 			var parent *tree.Document
@@ -73,8 +74,8 @@ func sample(t testing.TB) []byte {
 	return data
 }
 
-// salvaged returns how many of the words of sample are recovered from a file, and what is reported as missing.
-func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
+// countSalvaged returns how many of the words of sampleVault are recovered from a file, and what is reported as missing.
+func countSalvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "damaged.db")
 	if err := os.WriteFile(path, data, 0o400); err != nil {
@@ -84,7 +85,7 @@ func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := open(t, filepath.Join(t.TempDir(), "new.db"))
+	w := openWorkspace(t, filepath.Join(t.TempDir(), "new.db"))
 	defer w.Close()
 	if lost, err = found.Fill(t.Context(), w); err != nil {
 		t.Fatal(err)
@@ -100,7 +101,7 @@ func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 	}
 	for doc := range documents {
 		for i := range paragraphs {
-			if strings.Contains(all.String(), word(doc, i)+" ") {
+			if strings.Contains(all.String(), wordOf(doc, i)+" ") {
 				words++
 			}
 		}
@@ -116,14 +117,14 @@ func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 
 func TestSoundFile(t *testing.T) {
 	t.Parallel()
-	if words, lost := salvaged(t, sample(t)); words != documents*paragraphs || len(lost) > 0 {
+	if words, lost := countSalvaged(t, sampleVault(t)); words != documents*paragraphs || len(lost) > 0 {
 		t.Errorf("%d words of %d; %v", words, documents*paragraphs, lost)
 	}
 }
 
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
-	sound := sample(t)
+	sound := sampleVault(t)
 	all := documents * paragraphs
 	pages := len(sound) / pageSize
 	random := rand.New(rand.NewPCG(1, 2))
@@ -189,7 +190,7 @@ func TestDamagedFiles(t *testing.T) {
 		}, 0.4},
 	} {
 		for range await.Fewer(3) {
-			words, lost := salvaged(t, tt.damage(bytes.Clone(sound)))
+			words, lost := countSalvaged(t, tt.damage(bytes.Clone(sound)))
 			t.Logf("%s: %d words of %d, %d things missing", name, words, all, len(lost))
 			if words < int(float64(all)*(1-tt.most)) {
 				t.Errorf("%s: %d words of %d; %.3v", name, words, all, lost)
@@ -227,7 +228,7 @@ func TestPagesThatLeadToThemselves(t *testing.T) {
 func TestLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
-	w := open(t, path)
+	w := openWorkspace(t, path)
 	defer w.Close()
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		tx.AddDocument(tx.CreateNotebook("N"), nil, "page", "", tx.Identify(markup.Parse("in the log")))
@@ -242,7 +243,7 @@ func TestLog(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	small := sample(f)[:40*pageSize]
+	small := sampleVault(f)[:40*pageSize]
 	f.Add(small, uint32(5000), byte(13))
 	f.Fuzz(func(t *testing.T, data []byte, at uint32, b byte) {
 		if len(data) > 0 {
@@ -257,7 +258,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := open(t, filepath.Join(t.TempDir(), "new.db"))
+		w := openWorkspace(t, filepath.Join(t.TempDir(), "new.db"))
 		defer w.Close()
 		if _, err := found.Fill(t.Context(), w); err != nil {
 			t.Fatal(err)

@@ -22,9 +22,9 @@ const (
 var benchWords = strings.Fields(`the quick brown fox apple banana carrot server client gateway kernel block document notebook
 	search index table view page tree leaf root branch commit write read flush lock wait node list item code math quote`)
 
-// fill writes a vault of 100,000 blocks, in English and Chinese. The frequent words are in every third block, the rare
+// fillVault writes a vault of 100,000 blocks, in English and Chinese. The frequent words are in every third block, the rare
 // ones in every thousandth.
-func fill(b *testing.B, v *vault) {
+func fillVault(b *testing.B, v *vault) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 0
@@ -65,28 +65,28 @@ func BenchmarkFullText(b *testing.B) {
 		b.Skip("it fills a vault of 100,000 blocks")
 	}
 	v := newVault(b)
-	fill(b, v)
+	fillVault(b, v)
 	for _, bm := range []struct {
 		name, query string
 		more        object
 	}{
-		{"rare/english", "rareword", nil},
-		{"rare/chinese2", "稀有", nil},
-		{"rare/chinese4", "稀有词语", nil},
-		{"common/english", "banana", nil},
-		{"common/two", "banana apple", nil},
-		{"common/chinese2", "一丁", nil},
-		{"common/mixed", "banana 常见", nil},
-		{"frequent/english", "frequent", nil},
-		{"frequent/chinese2", "常见", nil},
-		{"frequent/chinese4", "常见词汇", nil},
-		{"frequent/english/written", "frequent", nil}, // after a write each time
-		{"frequent/chinese4/written", "常见词汇", nil},
-		{"frequent/page9", "frequent", object{"page": 9, "orderBy": 4}},
-		{"frequent/box", "frequent", object{"paths": []string{v.box}}},
-		{"syntax", "banana NOT apple", object{"method": 1}},
-		{"regexp/prefix", `rareword\s`, object{"method": 3}},
-		{"regexp/scan", `\d{9}`, object{"method": 3}},
+		{name: "rare/english", query: "rareword"},
+		{name: "rare/chinese2", query: "稀有"},
+		{name: "rare/chinese4", query: "稀有词语"},
+		{name: "common/english", query: "banana"},
+		{name: "common/two", query: "banana apple"},
+		{name: "common/chinese2", query: "一丁"},
+		{name: "common/mixed", query: "banana 常见"},
+		{name: "frequent/english", query: "frequent"},
+		{name: "frequent/chinese2", query: "常见"},
+		{name: "frequent/chinese4", query: "常见词汇"},
+		{name: "frequent/english/written", query: "frequent"}, // after a write each time
+		{name: "frequent/chinese4/written", query: "常见词汇"},
+		{name: "frequent/page9", query: "frequent", more: object{"page": 9, "orderBy": 4}},
+		{name: "frequent/box", query: "frequent", more: object{"paths": []string{v.box}}},
+		{name: "syntax", query: "banana NOT apple", more: object{"method": 1}},
+		{name: "regexp/prefix", query: `rareword\s`, more: object{"method": 3}},
+		{name: "regexp/scan", query: `\d{9}`, more: object{"method": 3}},
 	} {
 		b.Run(bm.name, func(b *testing.B) {
 			body := object{"query": bm.query}

@@ -99,6 +99,7 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 	return source{words: words}, wordMarker(words)
 }
 
+// markAll returns copies of blocks as hits, see [markHit].
 func markAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	hits := make([]*api.FoundBlock, len(list))
 	for i, b := range list {

@@ -20,7 +20,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // one second for all blocks, because hits are ordered by it
 		v := newVault(t)
-		v.document("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
+		v.createDocument("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
 		for query, want := range map[string][]string{
 			"苹果":                  {"<mark>苹果</mark>派配方", "青<mark>苹果</mark>"},
 			"苹果派":                 {"<mark>苹果派</mark>配方"},
@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 			"apple pie apple PIE": {"<mark>Apple</mark> <mark>pie</mark>, <mark>APPLE</mark> juice", "Fruit"},
 			"apple 苹果":            {}, "苹果 橙": {}, "派果": {}, "nothing here": {}, `" OR "`: {}, "*": {}, "'": {"say &#34;quoted&#34; <mark>&#39;</mark>x<mark>&#39;</mark>"},
 		} {
-			if diff := cmp.Diff(want, v.contents(query, nil)); diff != "" {
+			if diff := cmp.Diff(want, v.searchContents(query, nil)); diff != "" {
 				t.Errorf("%s: %s", query, diff)
 			}
 		}
@@ -51,7 +51,7 @@ func TestWords(t *testing.T) {
 func TestSameText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, blocks := v.document("Doc", "alpha 甲乙\n\nother")
+	_, blocks := v.createDocument("Doc", "alpha 甲乙\n\nother")
 	v.Update(func(tx *workspace.Tx) {
 		b := tx.Block(blocks[0])
 		b.Attrs["name"], b.Attrs["memo"] = "beta", "gamma delta 丙丁"
@@ -88,7 +88,7 @@ func TestWordsFindWhatAScanFinds(t *testing.T) {
 			}
 		}
 		texts = append(texts, lines...)
-		v.document(fmt.Sprintf("%d", i), strings.Join(lines, "\n\n"))
+		v.createDocument(fmt.Sprintf("%d", i), strings.Join(lines, "\n\n"))
 	}
 	for range 300 {
 		var words []string
@@ -120,7 +120,7 @@ func TestOrdersAndPages(t *testing.T) {
 	for i := range 50 {
 		lines = append(lines, fmt.Sprintf("word %02d\n{: id=\"202401010000%02d-aaaaaaa\" updated=\"202402010000%02d\"}", i, (i*7)%50, (i*11)%50))
 	}
-	v.document("Doc", strings.Join(lines, "\n\n"))
+	v.createDocument("Doc", strings.Join(lines, "\n\n"))
 	ids := func(order, page, size int) (ids []string) {
 		found := v.Ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "page": page, "pageSize": size})
 		if n, pages := found.Get("matchedBlockCount").Int(), found.Get("pageCount").Int(); n != 50 || int(pages) != (50+size-1)/size {
@@ -131,6 +131,8 @@ func TestOrdersAndPages(t *testing.T) {
 		}
 		return ids
 	}
+	// The orders are by creation (1, 2), by last change (3, 4) and by content (5, 6); the even ones are descending. key returns the
+	// part of what ids returns by which an order sorts: the id, the time or the Markdown.
 	key := map[int]func(string) string{
 		1: func(s string) string { return s[:22] }, 3: func(s string) string { return s[23:37] }, 5: func(s string) string { return s[38:] },
 	}
@@ -218,34 +220,34 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // one second for all blocks, because hits are ordered by it
 		v := newVault(t)
-		v.document("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
+		v.createDocument("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
 		for _, tt := range []struct {
 			query  string
 			method int
 			want   []string
 		}{
-			{"apple NOT pie", 1, []string{"<mark>apple</mark> tart 苹果"}},
-			{"apple AND 苹果", 1, []string{"<mark>apple</mark> tart <mark>苹果</mark>"}},
-			{"苹果", 1, []string{"apple tart <mark>苹果</mark>", "<mark>苹果</mark>酱 jam"}},
-			{"苹果 NOT apple", 1, []string{"<mark>苹果</mark>酱 jam"}},
-			{`"苹" OR pie`, 1, []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
-			{"content : 苹果酱", 1, []string{"<mark>苹果酱</mark> jam"}},
-			{"name : apple", 1, []string{}},
-			{"橙子 AND apple", 1, []string{}},
-			{"apple AND (", 1, []string{}},
-			{`"`, 1, []string{}},
-			{"select * from blocks where content like '%apple%' order by content", 2, []string{"apple pie", "apple tart 苹果"}},
-			{"select content from blocks", 2, []string{}},
-			{"select nope from", 2, []string{}},
-			{"delete from blocks", 2, []string{}},
-			{"select 'x' as id, 'y' as content from blocks", 2, []string{}},
-			{`NEEDLE-\d+`, 3, []string{"<mark>NEEDLE-42</mark>"}},
-			{`(?i)needle-\w`, 3, []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
-			{`^苹.酱`, 3, []string{"<mark>苹果酱</mark> jam"}},
-			{`([`, 3, []string{}},
-			{`x*`, 3, nil},
+			{query: "apple NOT pie", method: 1, want: []string{"<mark>apple</mark> tart 苹果"}},
+			{query: "apple AND 苹果", method: 1, want: []string{"<mark>apple</mark> tart <mark>苹果</mark>"}},
+			{query: "苹果", method: 1, want: []string{"apple tart <mark>苹果</mark>", "<mark>苹果</mark>酱 jam"}},
+			{query: "苹果 NOT apple", method: 1, want: []string{"<mark>苹果</mark>酱 jam"}},
+			{query: `"苹" OR pie`, method: 1, want: []string{"apple <mark>pie</mark>", "apple tart <mark>苹</mark>果", "<mark>苹</mark>果酱 jam"}},
+			{query: "content : 苹果酱", method: 1, want: []string{"<mark>苹果酱</mark> jam"}},
+			{query: "name : apple", method: 1, want: []string{}},
+			{query: "橙子 AND apple", method: 1, want: []string{}},
+			{query: "apple AND (", method: 1, want: []string{}},
+			{query: `"`, method: 1, want: []string{}},
+			{query: "select * from blocks where content like '%apple%' order by content", method: 2, want: []string{"apple pie", "apple tart 苹果"}},
+			{query: "select content from blocks", method: 2, want: []string{}},
+			{query: "select nope from", method: 2, want: []string{}},
+			{query: "delete from blocks", method: 2, want: []string{}},
+			{query: "select 'x' as id, 'y' as content from blocks", method: 2, want: []string{}},
+			{query: `NEEDLE-\d+`, method: 3, want: []string{"<mark>NEEDLE-42</mark>"}},
+			{query: `(?i)needle-\w`, method: 3, want: []string{"<mark>NEEDLE-4</mark>2", "<mark>NEEDLE-x</mark>"}},
+			{query: `^苹.酱`, method: 3, want: []string{"<mark>苹果酱</mark> jam"}},
+			{query: `([`, method: 3, want: []string{}},
+			{query: `x*`, method: 3},
 		} {
-			got := v.contents(tt.query, object{"method": tt.method})
+			got := v.searchContents(tt.query, object{"method": tt.method})
 			if tt.want == nil {
 				continue
 			}
@@ -256,15 +258,38 @@ func TestMethods(t *testing.T) {
 	})
 }
 
+// A replacement in a title gives one that a rename would give too.
+func TestFindReplaceInTitles(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	replace := func(id, from, to, want string) {
+		t.Helper()
+		v.Ask("/api/search/findReplace", object{"k": from, "r": to, "ids": []string{id}, "replaceTypes": object{"docTitle": true}})
+		if got := v.Block(id).Attrs["title"]; got != want {
+			t.Errorf("%q for %q: the title is %q, want %q", to, from, got, want)
+		}
+	}
+	doc, _ := v.createDocument("Draft", "text")
+	replace(doc, "Draft", "2026/08\u200b", "202608")
+	replace(doc, "2026", strings.Repeat("x", 511), "202608")
+	replace(doc, "202608", "", "Untitled")
+	replace(v.box, "Notes", "Names", "Names 笔记") // the page of the notebook
+	v.View(func(tx *workspace.Tx) {
+		if got := tx.Notebook(v.box).Conf.Name; got != "Names 笔记" {
+			t.Errorf("the notebook is %q", got)
+		}
+	})
+}
+
 func TestFindReplace(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	doc, blocks := v.document("Old title", "old **old** text #old#\n\n`old` code")
+	doc, blocks := v.createDocument("Old title", "old **old** text #old#\n\n`old` code")
 	v.Ask("/api/search/findReplace", object{"k": "old", "r": "new", "ids": []string{blocks[0], doc, "20990101000000-zzzzzzz"}, "replaceTypes": object{"text": true, "strong": true}})
 	if got := v.Block(blocks[0]).Text; got != "new **new** text #old#" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.contents("new text", nil); len(got) == 0 {
+	if got := v.searchContents("new text", nil); len(got) == 0 {
 		t.Error("what was replaced is not found")
 	}
 	v.Ask("/api/search/findReplace", object{"k": "Old", "r": "New", "ids": []string{doc}, "replaceTypes": object{"docTitle": true}})
@@ -275,7 +300,7 @@ func TestFindReplace(t *testing.T) {
 	if got := v.Block(blocks[1]).Text; got != "`ol` code" {
 		t.Errorf("the text is %q", got)
 	}
-	if got := v.contents("old", nil); len(got) != 0 {
+	if got := v.searchContents("old", nil); len(got) != 0 {
 		t.Errorf("what is gone is still found: %v", got)
 	}
 }

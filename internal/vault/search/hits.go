@@ -95,6 +95,7 @@ func newScope(tx *workspace.Tx, kinds, paths []string) scope {
 	return s
 }
 
+// has reports whether a block of a kind in a document is to be searched.
 func (s scope) has(doc int64, kind string) bool {
 	return slices.Contains(s.kinds, kind) && !s.without[doc] && (s.within == nil || s.within[doc])
 }

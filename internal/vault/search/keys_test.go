@@ -51,8 +51,8 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 					if r.IntN(3) == 0 {
 						continue // without a search the cached keys of this handle become older
 					}
-					for order, clause := range map[int]string{0: "sort, updated DESC, n", 3: "updated, n", 4: "updated DESC, n", 9: "n"} {
-						if diff := cmp.Diff(inTable(v, clause), found(v, order)); diff != "" {
+					for order, clause := range clauseByOrder {
+						if diff := cmp.Diff(scanIDs(v, clause), searchIDs(v, order)); diff != "" {
 							t.Fatalf("step %d, handle %d, order %d: (-table +search)\n%s", step, i, order, diff)
 						}
 					}
@@ -62,8 +62,12 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 	}
 }
 
-// found returns the ids of the hits of a search for "word", all on one page.
-func found(v *vaulttest.Vault, order int) []string {
+// clauseByOrder has what SQL sorts by for numbers that a search takes as orderBy: 0 is by kind of block, 3 and 4 are by the time
+// of the last change, and 9, as any number without a meaning, is the order of creation.
+var clauseByOrder = map[int]string{0: "sort, updated DESC, n", 3: "updated, n", 4: "updated DESC, n", 9: "n"}
+
+// searchIDs returns the ids of the hits of a search for "word", all on one page.
+func searchIDs(v *vaulttest.Vault, order int) []string {
 	ids := []string{}
 	answer := v.Ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "pageSize": 4096})
 	for _, b := range answer.Get("blocks").Array() {
@@ -75,8 +79,8 @@ func found(v *vaulttest.Vault, order int) []string {
 	return ids
 }
 
-// inTable returns the ids of the same blocks from a scan of the table of blocks.
-func inTable(v *vaulttest.Vault, order string) []string {
+// scanIDs returns the ids of the same blocks from a scan of the table of blocks.
+func scanIDs(v *vaulttest.Vault, order string) []string {
 	ids := []string{}
 	v.View(func(tx *workspace.Tx) {
 		tx.Rows(func(row workspace.Row) bool {
@@ -92,6 +96,7 @@ func inTable(v *vaulttest.Vault, order string) []string {
 // scribbler changes notes at random.
 type scribbler struct{ *rand.Rand }
 
+// change makes some random changes in one transaction.
 func (s scribbler) change(tx *workspace.Tx) {
 	var docs []*tree.Document
 	for _, box := range tx.Notebooks() {

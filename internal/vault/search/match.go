@@ -66,25 +66,25 @@ func indexSource(expression string, where span) source {
 // repeat themselves. After changes of the notes, only the changed blocks are looked up again.
 func blocksWith(tx *workspace.Tx, keys *workspace.Keys, where *scope, words []string) *bitset {
 	key := strconv.FormatUint(where.closed, 36) + "\n" + strings.Join(words, "\n") // no word has a line break
-	known := keys.Remembered.Get(key)
-	set, _ := known.Value.(*bitset)
+	cached := keys.Results.Get(key)
+	set, _ := cached.Value.(*bitset)
 	switch _, short := splitByLength(words); {
-	case set == nil || len(known.Changed) > 0 && len(short) > 0: // short words can only be looked up in all blocks at once
+	case set == nil || len(cached.Changed) > 0 && len(short) > 0: // short words can only be looked up in all blocks at once
 		set = &bitset{}
 		set.addAll(tx, matchWords(tx, words, everywhere))
-	case len(known.Changed) == 0:
+	case len(cached.Changed) == 0:
 		return set
 	default:
 		set = &bitset{words: slices.Clone(set.words)}
-		for _, n := range known.Changed {
+		for _, n := range cached.Changed {
 			set.remove(n)
 		}
-		for _, span := range spansOf(known.Changed) {
+		for _, span := range spansOf(cached.Changed) {
 			set.addAll(tx, matchWords(tx, words, span))
 		}
 	}
 	if tx.Err() == nil {
-		keys.Remembered.Put(key, set)
+		keys.Results.Put(key, set)
 	}
 	return set
 }

@@ -12,7 +12,7 @@ import (
 func TestQuerySQL(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	v.document("Doc", "text")
+	v.createDocument("Doc", "text")
 	for _, tt := range []struct {
 		body object
 		want string
@@ -43,7 +43,7 @@ func TestQuerySQL(t *testing.T) {
 func TestTags(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	doc, blocks := v.document("Doc", "one #b# and #a/x#\n\ntwo #b# `#b#`\n\n# head #中文#")
+	doc, blocks := v.createDocument("Doc", "one #b# and #a/x#\n\ntwo #b# `#b#`\n\n# head #中文#")
 	v.Update(func(tx *workspace.Tx) { tx.Block(doc).Attrs["tags"] = "b,c" })
 	tags := func(sort int) (list []string) {
 		for _, tag := range v.Ask("/api/tag/getTag", object{"sort": sort, "app": "test"}).Array() {
@@ -79,8 +79,8 @@ func TestTags(t *testing.T) {
 func TestRefs(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	_, blocks := v.document("Target 目标", "the target")
-	v.document("Doc", "see (("+blocks[0]+" 'it')) and ((20990101000000-zzzzzzz \"gone\"))\n\nfine (("+blocks[0]+" 'it'))")
+	_, blocks := v.createDocument("Target 目标", "the target")
+	v.createDocument("Doc", "see (("+blocks[0]+" 'it')) and ((20990101000000-zzzzzzz \"gone\"))\n\nfine (("+blocks[0]+" 'it'))")
 	found := v.Ask("/api/search/listInvalidBlockRefs", object{"page": 1, "pageSize": 10})
 	if got := found.Get("blocks.0.markdown").String(); found.Get("matchedBlockCount").Int() != 1 || got != "see (("+blocks[0]+" 'it')) and (( 'gone'))" {
 		t.Errorf("%s", found)
@@ -102,7 +102,7 @@ func TestRefs(t *testing.T) {
 func TestNothingIsOfferedToItself(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	doc, blocks := v.document("Selfie", "selfie text\n\nanother selfie")
+	doc, blocks := v.createDocument("Selfie", "selfie text\n\nanother selfie")
 	for id, want := range map[string]int{blocks[0]: 1, blocks[1]: 1, doc: 2, "20990101000000-zzzzzzz": 3} {
 		root := doc
 		if want == 3 {

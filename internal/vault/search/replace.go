@@ -3,6 +3,7 @@ package search
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"collie/internal/vault/api"
 	"collie/internal/vault/edit"
@@ -36,8 +37,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 		case b == nil:
 		case b.Kind == tree.Doc:
 			if isReplaced("docTitle") {
-				edit.SaveBefore(tx, b.Doc)
-				b.Attrs["title"] = replace(b.Attrs["title"])
+				replaceInTitle(tx, b.Doc, replace)
 			}
 		default:
 			edit.SaveBefore(tx, b.Doc)
@@ -49,6 +49,17 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	return api.Done()
+}
+
+// replaceInTitle replaces text in the title of a document, as a rename does. A title that would be too long stays.
+func replaceInTitle(tx *workspace.Tx, d *tree.Document, replace func(string) string) {
+	old := d.Root.Attrs["title"]
+	title := replace(old)
+	if title == old || utf8.RuneCountInString(title) > edit.MaxTitle {
+		return
+	}
+	edit.SaveBefore(tx, d)
+	edit.Rename(d, title)
 }
 
 // literalKinds are the kinds of leaves whose text is replaced as a whole, with their names in replaceTypes.

@@ -131,8 +131,10 @@ type expressionParser struct {
 	failed bool
 }
 
+// fail notes a syntax error.
 func (p *expressionParser) fail() { p.tokens, p.at, p.failed = nil, 0, true }
 
+// peek returns the token that is ahead tokens after the next one, an empty one at the end.
 func (p *expressionParser) peek(ahead int) token {
 	if p.at+ahead < len(p.tokens) {
 		return p.tokens[p.at+ahead]
@@ -140,6 +142,7 @@ func (p *expressionParser) peek(ahead int) token {
 	return token{}
 }
 
+// accept skips the next token if it is this mark or operator, and reports whether it was.
 func (p *expressionParser) accept(text string) bool {
 	if p.at < len(p.tokens) && p.tokens[p.at].is(text) {
 		p.at++
@@ -148,6 +151,7 @@ func (p *expressionParser) accept(text string) bool {
 	return false
 }
 
+// expect skips the next token, which must be this mark or operator.
 func (p *expressionParser) expect(text string) {
 	if !p.accept(text) {
 		p.fail()

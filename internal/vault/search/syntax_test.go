@@ -24,7 +24,7 @@ var expressionTexts = []string{
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	v.document("Doc", strings.Join(expressionTexts, "\n\n"))
+	v.createDocument("Doc", strings.Join(expressionTexts, "\n\n"))
 	for query, want := range map[string][]int{
 		"hello": {0, 5}, "ell": {0, 1, 5, 6}, "hel*": {0, 1, 5, 6}, "he*": {0, 1, 5, 6, 7, 8, 12, 13}, "h*": {0, 1, 5, 6, 7, 8, 10, 12, 13},
 		"lo": {0, 5}, "搜索": {2, 3, 8}, "搜": {2, 3, 8, 9}, "搜*": {2, 3, 8, 9}, "搜索*": {2, 3, 8}, "索功": {2}, "搜索 测试": {2, 8},
@@ -53,7 +53,7 @@ func TestExpressions(t *testing.T) {
 		"(hello OR heading) NOT 搜": "<mark>hello</mark> world", "h*o": "<mark>h</mark>ell<mark>o</mark> w<mark>o</mark>rld",
 		`"hello world"`: "<mark>hello world</mark>", "wor*": "hello <mark>wor</mark>ld",
 	} {
-		if got := v.contents(query, object{"method": 1}); len(got) == 0 || !slices.Contains(got, want) {
+		if got := v.searchContents(query, object{"method": 1}); len(got) == 0 || !slices.Contains(got, want) {
 			t.Errorf("%s: marked as %v, want %s", query, got, want)
 		}
 	}
@@ -65,22 +65,29 @@ type naive struct {
 	match func(texts []string) bool
 }
 
-// generate returns a random valid expression with some of words. Its matcher takes content, name and memo of a block.
-func generate(r *rand.Rand, words []string, depth int) naive {
-	word := func() (string, string) {
-		w := words[r.IntN(len(words))]
-		switch written := w; r.IntN(3) {
+// randomExpression returns a random valid expression with some of words. Its matcher takes content, name and memo of a block.
+func randomExpression(r *rand.Rand, words []string, depth int) naive {
+	word := func() (written, w string) {
+		w = words[r.IntN(len(words))]
+		switch r.IntN(3) {
 		case 0:
-			return `"` + written + `"`, w
+			return `"` + w + `"`, w
 		case 1:
-			return `"` + written + `" *`, w
+			return `"` + w + `" *`, w
 		default:
 			if strings.ContainsAny(w, ` -."_`) {
-				return `"` + written + `"*`, w
+				return `"` + w + `"*`, w
 			}
-			return written + "*", w
+			return w + "*", w
 		}
 	}
+	// The texts of a block as bits: those in which a word may be found.
+	const (
+		inContent = 1 << iota
+		inName
+		inMemo
+		inAny = inContent | inName | inMemo
+	)
 	has := func(in int, w string) func([]string) bool {
 		return func(texts []string) bool {
 			for i, text := range texts {
@@ -95,20 +102,20 @@ func generate(r *rand.Rand, words []string, depth int) naive {
 		written, w := word()
 		switch r.IntN(5) {
 		case 0:
-			return naive{"{content memo} : " + written, has(1|4, w)}
+			return naive{"{content memo} : " + written, has(inContent|inMemo, w)}
 		case 1:
-			return naive{"- content:" + written, has(2|4, w)}
+			return naive{"- content:" + written, has(inName|inMemo, w)}
 		case 2:
 			return naive{"^" + written, func(texts []string) bool {
 				return slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(strings.ToLower(text), strings.ToLower(w)) })
 			}}
 		case 3:
 			again, other := word()
-			return naive{written + " " + again, func(texts []string) bool { return has(7, w)(texts) && has(7, other)(texts) }}
+			return naive{written + " " + again, func(texts []string) bool { return has(inAny, w)(texts) && has(inAny, other)(texts) }}
 		}
-		return naive{written, has(7, w)}
+		return naive{written, has(inAny, w)}
 	}
-	a, b := generate(r, words, depth-1), generate(r, words, depth-1)
+	a, b := randomExpression(r, words, depth-1), randomExpression(r, words, depth-1)
 	left, right := "("+a.text+")", "("+b.text+")"
 	switch r.IntN(3) {
 	case 0:
@@ -139,7 +146,7 @@ func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 		lines = append(lines, content)
 		blocks = append(blocks, []string{content, "", ""})
 	}
-	_, ids := v.document("Doc", strings.Join(lines, "\n\n"))
+	_, ids := v.createDocument("Doc", strings.Join(lines, "\n\n"))
 	v.Update(func(tx *workspace.Tx) {
 		for i, id := range ids {
 			b := tx.Block(id)
@@ -158,7 +165,7 @@ func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 	}
 	words = append(words, "ab", "苹果", "派", "a", "nothing like it")
 	for range 400 {
-		e := generate(r, words, 3)
+		e := randomExpression(r, words, 3)
 		want := 0
 		for _, texts := range blocks {
 			if e.match(texts) {
@@ -177,7 +184,7 @@ func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 func TestExpressionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	v.document("Doc", "abc def\n\nabc\n\ndef ghi\n\n搜索者 abc")
+	v.createDocument("Doc", "abc def\n\nabc\n\ndef ghi\n\n搜索者 abc")
 	r := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{
 		"abc", "def", "搜索者", `"abc d"`, `""`, "AND", "OR", "NOT", "NEAR", "(", ")", "{", "}", ":", ",", "+", "*", "-", "^", "content", "memo", "nosuch", "5", ".", `"`,

@@ -15,6 +15,7 @@ type vault struct {
 	box string
 }
 
+// newVault returns a vault with the routes that the tests of searches call, and a notebook.
 func newVault(t testing.TB) *vault {
 	t.Helper()
 	v := &vault{Vault: vaulttest.New(t, search.Register)}
@@ -22,16 +23,16 @@ func newVault(t testing.TB) *vault {
 	return v
 }
 
-// document makes a document at the top of the notebook and returns its id and those of its blocks.
-func (v *vault) document(title, markdown string) (id string, blocks []string) {
+// createDocument makes a document at the top of the notebook and returns its id and those of its blocks.
+func (v *vault) createDocument(title, markdown string) (id string, blocks []string) {
 	v.T.Helper()
 	return v.AddDocument(v.box, title, markdown)
 }
 
 type object = map[string]any
 
-// contents returns the texts of the hits of a full text search, in their order. The members of more are added to the request.
-func (v *vault) contents(query string, more object) []string {
+// searchContents returns the texts of the hits of a full text search, in their order. The members of more are added to the request.
+func (v *vault) searchContents(query string, more object) []string {
 	v.T.Helper()
 	body := object{"query": query}
 	maps.Copy(body, more)

@@ -44,7 +44,7 @@ func TestConfigurationHasTheRecordedKeys(t *testing.T) {
 	}
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Path == path && row.Scenario == "system" {
-			if diff := cmp.Diff(keys("", gjson.ParseBytes(row.RespBody)), keys("", gjson.Parse(got))); diff != "" {
+			if diff := cmp.Diff(keyPaths("", gjson.ParseBytes(row.RespBody)), keyPaths("", gjson.Parse(got))); diff != "" {
 				t.Error(diff)
 			}
 			return
@@ -53,14 +53,14 @@ func TestConfigurationHasTheRecordedKeys(t *testing.T) {
 	t.Error("no recording of " + path)
 }
 
-// keys returns the paths of all keys in an object, sorted. Each begins with above.
-func keys(above string, v gjson.Result) (paths []string) {
+// keyPaths returns the paths of all keys in an object, sorted. Each begins with above.
+func keyPaths(above string, v gjson.Result) (paths []string) {
 	if !v.IsObject() {
 		return nil
 	}
 	v.ForEach(func(key, value gjson.Result) bool {
 		path := above + "/" + key.Str
-		paths = append(append(paths, path), keys(path, value)...)
+		paths = append(append(paths, path), keyPaths(path, value)...)
 		return true
 	})
 	slices.Sort(paths)

@@ -58,7 +58,7 @@ func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 	}
 	var v any
 	for _, arg := range args {
-		if v = r.evalArgument(dot, 'a', arg); isTrue(v) == (name == "or") {
+		if v = r.evalArgument(dot, anyKind, arg); isTrue(v) == (name == "or") {
 			return v
 		}
 	}

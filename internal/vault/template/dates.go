@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file has the functions for times.
+// This file has the functions for times. The letters in params are types of arguments, as kinds in value.go lists them.
 
 var dateFunctions = map[string]function{
 	"now": {call: func(*run, []any) (any, error) { return time.Now().Round(0), nil }},

@@ -58,6 +58,7 @@ const maxError = 1000
 // callCost is what calling a named template counts, which bounds recursion.
 const callCost = 10
 
+// at records the node that is evaluated, for errors.
 func (r *run) at(node parse.Node) { r.node = node }
 
 // fail ends the execution with an error that names the last evaluated node.
@@ -73,6 +74,7 @@ func (r *run) fail(format string, args ...any) {
 	panic(failure{fmt.Errorf("template: %s: executing %q at <%s>: %w", location, r.name, context, err)})
 }
 
+// check fails the execution if err is not nil.
 func (r *run) check(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -149,6 +151,7 @@ func (r *run) evalNode(dot any, node parse.Node) flow {
 	return flowNext
 }
 
+// pop forgets the variables that were declared since there were mark of them.
 func (r *run) pop(mark int) { r.vars = r.vars[:mark] }
 
 // call executes a named template.

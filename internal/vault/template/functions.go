@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// This file lists the functions that templates can call.
+// This file joins the functions that templates can call, and lists those for logic and for queries.
 
 // function is a function or method that templates can call.
 type function struct {
@@ -99,9 +99,9 @@ func count(values []any, matches func(any) bool) int {
 
 // queryFunctions are the functions that read notes.
 var queryFunctions = map[string]function{
-	"queryBlocks":  {params: "ss*", call: queryRows(true)},
-	"querySpans":   {params: "ss*", call: queryRows(true)},
-	"querySQL":     {params: "s", call: queryRows(false)},
+	"queryBlocks":  {params: "ss*", call: queryRows(withFields)},
+	"querySpans":   {params: "ss*", call: queryRows(withFields)},
+	"querySQL":     {params: "s", call: queryRows(withoutFields)},
 	"getBlock":     {params: "a", call: getBlock},
 	"getHPathByID": {params: "s", call: getHPathByID},
 	"statBlock":    {params: "s", call: statBlock},

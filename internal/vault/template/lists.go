@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// This file has the functions for lists and dicts.
+// This file has the functions for lists and dicts. The letters in params are types of arguments, as kinds in value.go lists them.
 
 var listFunctions = map[string]function{
 	"list":  {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// This file has the functions for numbers.
+// This file has the functions for numbers. The letters in params are types of arguments, as kinds in value.go lists them.
 
 var numberFunctions = map[string]function{
 	"add":  {params: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
@@ -74,6 +74,7 @@ var numberFunctions = map[string]function{
 
 var errZero = errors.New("runtime error: integer divide by zero")
 
+// fold combines values, as integers, one after the other, beginning with from.
 func fold(values []any, from int64, op func(x, y int64) int64) int64 {
 	for _, v := range values {
 		from = op(from, toInt(v))
@@ -81,6 +82,7 @@ func fold(values []any, from int64, op func(x, y int64) int64) int64 {
 	return from
 }
 
+// foldf is like fold for floats; it begins with the first value.
 func foldf(values []any, op func(x, y float64) float64) float64 {
 	from := toFloat(values[0])
 	for _, v := range values[1:] {

@@ -12,10 +12,13 @@ func (r *run) countQuery() (bool, error) {
 	return r.notes != nil, nil
 }
 
-// queryRows returns a function that runs a query. If withFields is set, rows also have the field names that templates
+// Whether the rows of a query also have the field names that templates use for columns.
+const withFields, withoutFields = true, false
+
+// queryRows returns a function that runs a query. If fields is withFields, rows also have the field names that templates
 // use for columns. Question marks in the statement are replaced by the arguments as text, escaped so that they cannot
 // end their quotes.
-func queryRows(withFields bool) func(r *run, a []any) (any, error) {
+func queryRows(fields bool) func(r *run, a []any) (any, error) {
 	return func(r *run, a []any) (any, error) {
 		statement := a[0].(string)
 		var query strings.Builder
@@ -41,7 +44,7 @@ func queryRows(withFields bool) func(r *run, a []any) (any, error) {
 		out := make([]any, len(rows))
 		for i, row := range rows {
 			values := plainDict(row)
-			if withFields {
+			if fields {
 				addFields(values)
 			}
 			out[i] = values

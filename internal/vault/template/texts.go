@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"collie/internal/lazyregexp"
+	"collie/internal/puretemplate"
 )
 
 // This file has the functions for texts.
@@ -124,11 +125,15 @@ var textFunctions = map[string]function{
 }
 
 // compileRegexp compiles a regular expression; nil if it is invalid. To bound the time, it is an error if the
-// expression or the text is too long.
+// expression or the text is too long, or both together may take too long.
 func compileRegexp(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10
 	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
 		return nil, fmt.Errorf("takes expressions of at most %d bytes and texts of at most %d", maxExpression, maxSearched)
+	}
+	const maxWork = 2e7 // a fraction of a second
+	if puretemplate.MatchWork(a[0].(string), len(a[1].(string))) > maxWork {
+		return nil, errors.New("takes no expression with so many repetitions for a text of this length: repeat less or search a shorter text")
 	}
 	re, _ := regexp.Compile(a[0].(string))
 	return re, nil

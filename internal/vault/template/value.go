@@ -11,10 +11,13 @@ import (
 
 // This file converts values, and prints them as text/template does.
 
+// anyKind is the letter for an argument of any type.
+const anyKind = 'a'
+
 // kinds are the types of arguments by the letters for them in [function].
 var kinds = map[byte]string{
 	's': "string", 'i': "int", 'f': "float64", 'b': "bool", 't': "time.Time", 'D': "time.Duration",
-	'd': "map[string]interface {}", 'a': "interface {}",
+	'd': "map[string]interface {}", anyKind: "interface {}",
 }
 
 // kindOf returns the name of a value's kind. It covers all types that values in templates have.

@@ -47,7 +47,17 @@ func ParseIAL(text string) map[string]string {
 
 // nameByte reports whether c can be in the name of an attribute.
 func nameByte(c byte) bool {
-	return c == '_' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return c == '_' || c == ':' || c == '.' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// ValidAttrName reports whether [ParseIAL] reads back a name in lower case that [IAL] has written.
+func ValidAttrName(name string) bool {
+	for i := range len(name) {
+		if !nameByte(name[i]) {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // IAL returns attributes as {: name="value" ...}: id first, the others by name.

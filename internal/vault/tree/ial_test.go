@@ -20,7 +20,7 @@ func TestAttributesSurvive(t *testing.T) {
 			for range rapid.IntRange(0, 5).Draw(rt, "parts") {
 				value += rapid.SampledFrom(parts).Draw(rt, "part")
 			}
-			want[rapid.StringMatching("[a-z][a-z0-9-]{0,8}").Draw(rt, "name")] = value
+			want[rapid.StringMatching("[a-z_:][a-z0-9_:.-]{0,8}").Draw(rt, "name")] = value
 		}
 		if diff := cmp.Diff(want, tree.ParseIAL(tree.IAL(want))); diff != "" {
 			rt.Fatal(diff)

@@ -12,10 +12,10 @@ import (
 // concurrent use.
 type cache struct {
 	mu        sync.Mutex
-	maxBlocks int
-	blocks    int
-	byDoc     map[int64]*list.Element
-	order     *list.List // of *cachedTree, most recent first
+	maxBlocks int                     // from how many blocks on trees are evicted
+	blocks    int                     // of all trees
+	byDoc     map[int64]*list.Element // elements of order, by the number of the document
+	order     *list.List              // of *cachedTree, most recent first
 	closed    bool
 }
 
@@ -27,6 +27,7 @@ type cachedTree struct {
 	index    map[string]*tree.Block // of a large document, see [indexFrom]
 }
 
+// newCache returns an empty cache for at most maxBlocks blocks.
 func newCache(maxBlocks int) *cache {
 	return &cache{maxBlocks: maxBlocks, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
@@ -36,7 +37,7 @@ func (c *cache) pop(doc, rev int64) *cachedTree {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byDoc[doc]
-	if e == nil || e.Value.(*cachedTree).rev > rev {
+	if e == nil || e.Value.(*cachedTree).rev > rev { // a newer tree stays: another transaction sees that revision
 		return nil
 	}
 	entry := c.drop(e)
@@ -67,6 +68,7 @@ func (c *cache) put(r *cachedTree) {
 	}
 }
 
+// drop removes and returns a tree. The caller holds c.mu.
 func (c *cache) drop(e *list.Element) *cachedTree {
 	entry := c.order.Remove(e).(*cachedTree)
 	delete(c.byDoc, entry.doc)
@@ -83,6 +85,7 @@ func (c *cache) empty() {
 	c.blocks = 0
 }
 
+// close makes the cache refuse further trees. Those in it can still be taken out.
 func (c *cache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,6 +69,7 @@ func (c *checker) reportRows(text, statement string) {
 	}, statement)
 }
 
+// pages has SQLite check its pages and indexes.
 func (c *checker) pages() {
 	// The connection may have cached segments of the full text index from an earlier transaction. A search reloads
 	// them; the integrity check itself does not.
@@ -207,6 +208,7 @@ func difference(got, want derivedColumns) string {
 	return strings.Join(differences, "; ")
 }
 
+// files reports files in missing folders, and those that do not match their size or hash.
 func (c *checker) files() {
 	c.reportRows("the folder it lies in is not there", `SELECT path FROM file WHERE parent <> '/' AND parent NOT IN (SELECT path FROM file WHERE dir = 1)`)
 	c.reportRows("its size is stored as %s", `SELECT path, size FROM file WHERE dir = 0 AND size <> length(data)`)

@@ -11,8 +11,8 @@ import (
 	"collie/internal/vault/markup"
 )
 
-// sound makes a workspace that uses everything Check looks at.
-func sound(t *testing.T) *Workspace {
+// newFullWorkspace makes a workspace that uses everything Check looks at.
+func newFullWorkspace(t *testing.T) *Workspace {
 	t.Helper()
 	w, err := Open(t.Context(), filepath.Join(t.TempDir(), "vault.db"), Options{})
 	if err != nil {
@@ -35,7 +35,7 @@ func sound(t *testing.T) *Workspace {
 
 func TestCheckFindsNothingInASoundFile(t *testing.T) {
 	t.Parallel()
-	problems, err := sound(t).Check(t.Context(), nil)
+	problems, err := newFullWorkspace(t).Check(t.Context(), nil)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v, error %v", problems, err)
 	}
@@ -71,7 +71,7 @@ func TestCheckFindsEveryBreach(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.breach, func(t *testing.T) {
 			t.Parallel()
-			w := sound(t)
+			w := newFullWorkspace(t)
 			conn, err := w.writer.Acquire(t.Context(), w.closed)
 			if err != nil {
 				t.Fatal(err)

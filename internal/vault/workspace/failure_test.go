@@ -47,7 +47,7 @@ func panics(fn func()) (did bool) {
 func TestPanicLeavesNoTransactionBehind(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	for range 8 {
 		for _, run := range []func(context.Context, func(*workspace.Tx) error) error{w.View, w.Update} {
 			if !panics(func() {
@@ -75,7 +75,7 @@ func TestPanicLeavesNoTransactionBehind(t *testing.T) {
 func TestMoveOutOfContainerIsKept(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "> a\n>\n> b\n\nc")
+	_, doc := createNotes(t, w, "> a\n>\n> b\n\nc")
 	move := func(fn func(root *tree.Block)) string {
 		var want string
 		update(t, w, func(tx *workspace.Tx) {
@@ -110,7 +110,7 @@ func TestMoveOutOfContainerIsKept(t *testing.T) {
 func TestRowsMayBeAskedWithinThemselves(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "one\n\ntwo\n\nthree")
+	_, doc := createNotes(t, w, "one\n\ntwo\n\nthree")
 	view(t, w, func(tx *workspace.Tx) {
 		const statement = "SELECT content FROM node WHERE type = ? AND doc = (SELECT n FROM document WHERE id = ?) ORDER BY pos"
 		var seen []string
@@ -132,10 +132,10 @@ func TestRowsMayBeAskedWithinThemselves(t *testing.T) {
 func TestClosedNotebooksAreSound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	box, doc := notes(t, w, "findable text")
+	box, doc := createNotes(t, w, "findable text")
 	hits := func(want int) {
 		t.Helper()
-		if got := len(column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'findable'")); got != want {
+		if got := len(firstColumn(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'findable'")); got != want {
 			t.Errorf("%d hits, want %d", got, want)
 		}
 		wantSound(t, w)
@@ -164,7 +164,7 @@ func TestClosedNotebooksAreSound(t *testing.T) {
 func TestDocumentIsErasedAndAddedAgain(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	box, doc := notes(t, w, "old text\n{: id=\"20240801000000-aaaaaaa\"}")
+	box, doc := createNotes(t, w, "old text\n{: id=\"20240801000000-aaaaaaa\"}")
 	update(t, w, func(tx *workspace.Tx) {
 		tx.Document(doc).Root.Children[0].Text = "changed before"
 		tx.RemoveDocument(tx.Document(doc))
@@ -182,7 +182,7 @@ func TestDocumentIsErasedAndAddedAgain(t *testing.T) {
 			}
 		})
 	}
-	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'old OR changed'"); len(got) != 0 {
+	if got := firstColumn(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'old OR changed'"); len(got) != 0 {
 		t.Error("the old text is found")
 	}
 	wantSound(t, w)
@@ -192,7 +192,7 @@ func TestDocumentIsErasedAndAddedAgain(t *testing.T) {
 func TestUndoneTryLeavesIndexSound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "first text")
+	_, doc := createNotes(t, w, "first text")
 	for i := range 20 {
 		update(t, w, func(tx *workspace.Tx) {
 			tx.Try(func() bool {
@@ -207,10 +207,10 @@ func TestUndoneTryLeavesIndexSound(t *testing.T) {
 			root.Insert(0, tx.Identify(markup.Parse(fmt.Sprintf("kept %d", i)))...)
 		})
 	}
-	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'undone'"); len(got) != 0 {
+	if got := firstColumn(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'undone'"); len(got) != 0 {
 		t.Errorf("%d blocks that were undone are found", len(got))
 	}
-	if got := column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'kept'"); len(got) != 20 {
+	if got := firstColumn(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'kept'"); len(got) != 20 {
 		t.Errorf("%d blocks that were kept are found, want 20", len(got))
 	}
 	wantSound(t, w)
@@ -222,7 +222,7 @@ func TestAnchorsOfEachOtherDoNotGrow(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	const a, b = "20240801000000-aaaaaaa", "20240801000000-bbbbbbb"
-	_, doc := notes(t, w, "a\n{: id=\""+a+"\"}\n\nb\n{: id=\""+b+"\"}")
+	_, doc := createNotes(t, w, "a\n{: id=\""+a+"\"}\n\nb\n{: id=\""+b+"\"}")
 	update(t, w, func(tx *workspace.Tx) {
 		tx.Block(a).Text = strings.Repeat("see (("+b+" 'x')) ", 4)
 		tx.Block(b).Text = strings.Repeat("see (("+a+" 'x')) ", 4)
@@ -253,7 +253,7 @@ func TestAnchorOfItselfIsWritten(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = w.Close() })
 	const id = "20240801000000-aaaaaaa"
-	notes(t, w, "a\n{: id=\""+id+"\"}")
+	createNotes(t, w, "a\n{: id=\""+id+"\"}")
 	update(t, w, func(tx *workspace.Tx) { tx.Block(id).Text = "see ((" + id + " 'x')) end" })
 	text := func(w *workspace.Workspace) (text string) {
 		view(t, w, func(tx *workspace.Tx) { text = tx.Block(id).Text })
@@ -270,7 +270,7 @@ func TestChangedViewPanics(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	const id = "20240801000000-aaaaaaa"
-	notes(t, w, "a\n{: id=\""+id+"\"}")
+	createNotes(t, w, "a\n{: id=\""+id+"\"}")
 	if !panics(func() { view(t, w, func(tx *workspace.Tx) { tx.Block(id).Text = "b" }) }) {
 		t.Error("it passed")
 	}
@@ -284,7 +284,7 @@ func TestChangedViewPanics(t *testing.T) {
 func TestPositionsNeverRunOut(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "first\n\nlast")
+	_, doc := createNotes(t, w, "first\n\nlast")
 	var want []string
 	for range 60 { // more often than 2^20 can be halved
 		update(t, w, func(tx *workspace.Tx) {
@@ -313,7 +313,7 @@ func TestPositionsNeverRunOut(t *testing.T) {
 func TestCanceledUpdateIsWholeOrNothing(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	want := 1
 	canceled := 0
 	for i := range 200 {
@@ -347,8 +347,8 @@ func TestCanceledUpdateIsWholeOrNothing(t *testing.T) {
 	wantSound(t, w)
 }
 
-// foreign makes a SQLite file of another program.
-func foreign(t *testing.T, statements ...string) string {
+// makeForeignFile makes a SQLite file of another program.
+func makeForeignFile(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "other.db")
 	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite|sqlite.OpenCreate)
@@ -379,7 +379,7 @@ func TestWhatIsNoVaultIsRefusedUntouched(t *testing.T) {
 		return path
 	}
 	whole := open(t, filepath.Join(dir, "whole.db"))
-	notes(t, whole, strings.Repeat("text ", 10_000))
+	createNotes(t, whole, strings.Repeat("text ", 10_000))
 	if err := whole.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}
@@ -392,9 +392,9 @@ func TestWhatIsNoVaultIsRefusedUntouched(t *testing.T) {
 		garbled[i] = 0xff
 	}
 	for name, path := range map[string]string{
-		"another program's":      foreign(t, "CREATE TABLE theirs (a)", "INSERT INTO theirs VALUES (1)"),
-		"another program's, new": foreign(t, "PRAGMA application_id = 7", "CREATE TABLE theirs (a)"),
-		"a newer version":        foreign(t, "PRAGMA application_id = 1131378544", "PRAGMA user_version = 99", "CREATE TABLE later (a)"),
+		"another program's":      makeForeignFile(t, "CREATE TABLE theirs (a)", "INSERT INTO theirs VALUES (1)"),
+		"another program's, new": makeForeignFile(t, "PRAGMA application_id = 7", "CREATE TABLE theirs (a)"),
+		"a newer version":        makeForeignFile(t, "PRAGMA application_id = 1131378544", "PRAGMA user_version = 99", "CREATE TABLE later (a)"),
 		"text":                   file("text.db", []byte(strings.Repeat("no database at all\n", 1000))),
 		"a short text":           file("short.db", []byte("hello")),
 		"half a header":          file("half.db", sound[:50]),
@@ -457,7 +457,7 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
 	readers.Go(func() {
@@ -506,7 +506,7 @@ func TestBackupRefusesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := open(t, filepath.Join(dir, "vault.db"))
-	notes(t, w, "text")
+	createNotes(t, w, "text")
 	link := filepath.Join(dir, "link.db")
 	if err := os.Symlink(w.Path(), link); err != nil {
 		t.Skip(err)

@@ -148,6 +148,7 @@ type flusher struct {
 // flusherCount counts the flushers.
 var flusherCount atomic.Uint64
 
+// newFlusher returns a flusher for documents whose trees have changed.
 func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
 	return &flusher{tx: tx, number: flusherCount.Add(1), changed: changed, lostChild: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }

@@ -4,5 +4,5 @@ package workspace_test
 
 import "errors"
 
-// fillDisk cannot limit the size of files on this system.
-func fillDisk(string) error { return errors.ErrUnsupported }
+// checkFullDisk cannot limit the size of files on this system.
+func checkFullDisk(string) error { return errors.ErrUnsupported }

@@ -28,8 +28,8 @@ func TestFullDisk(t *testing.T) {
 	wantSound(t, open(t, path))
 }
 
-// limitFiles limits the size of files that this process writes.
-func limitFiles(size uint64) error {
+// limitFileSize limits the size of files that this process writes.
+func limitFileSize(size uint64) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return err
@@ -38,9 +38,9 @@ func limitFiles(size uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-// fillDisk writes until writes fail, and checks that exactly the acknowledged blocks are in the vault. It checks that a backup
+// checkFullDisk writes until writes fail, and checks that exactly the acknowledged blocks are in the vault. It checks that a backup
 // fails without leaving files, and that writes and backups work again when there is room.
-func fillDisk(path string) error {
+func checkFullDisk(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	ctx := context.Background()
 	w, err := workspace.Open(ctx, path, workspace.Options{})
@@ -67,7 +67,7 @@ func fillDisk(path string) error {
 		}
 		return err
 	}
-	if err := limitFiles(1 << 20); err != nil {
+	if err := limitFileSize(1 << 20); err != nil {
 		return err
 	}
 	var failures int
@@ -83,7 +83,7 @@ func fillDisk(path string) error {
 		}
 	}
 	backup := filepath.Join(filepath.Dir(path), "backup.db")
-	if err := limitFiles(64 << 10); err != nil {
+	if err := limitFileSize(64 << 10); err != nil {
 		return err
 	}
 	if err := w.Backup(ctx, backup); err == nil {
@@ -92,7 +92,7 @@ func fillDisk(path string) error {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*backup*")); len(left) > 0 {
 		return fmt.Errorf("the backup leaves %v", left)
 	}
-	if err := limitFiles(1 << 40); err != nil {
+	if err := limitFileSize(1 << 40); err != nil {
 		return err
 	}
 	if err := add(100_000); err != nil {

@@ -36,17 +36,21 @@ func (tx *Tx) EmptyParagraph() *tree.Block {
 
 // Identify gives parsed blocks, and all blocks in them, the ids and times that they lack, and returns them. An id from
 // the input is kept unless another block has it. keep has the ids of blocks that are to be replaced, as in an update:
-// the new block keeps the id and gets the current time.
+// the first new block with such an id keeps it and gets the current time.
 func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
+	replaced := map[string]bool{}
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
 			if b.Attrs == nil {
 				b.Attrs = map[string]string{}
 			}
 			id := b.Attrs["id"]
-			isReplaced := slices.Contains(keep, id)
+			isReplaced := slices.Contains(keep, id) && !replaced[id]
 			if !tree.ValidID(id) || !isReplaced && tx.isTaken(id, b) {
 				id = tx.NewID()
+			}
+			if isReplaced {
+				replaced[id] = true
 			}
 			b.ID, b.Attrs["id"] = id, id
 			tx.blocks[id] = b

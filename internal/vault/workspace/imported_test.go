@@ -17,7 +17,7 @@ func TestOlderVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
 	w := open(t, path)
-	notes(t, w, "text")
+	createNotes(t, w, "text")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

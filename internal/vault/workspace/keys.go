@@ -19,9 +19,9 @@ type Keys struct {
 	kinds  []string         // by key.kind
 	odd    map[int64]string // times of blocks that are not valid stamps
 
-	// Remembered caches values that are derived from the same blocks, such as the results of searches. It is the only
-	// part that changes.
-	Remembered Memory
+	// Results caches values that are derived from the same blocks, such as the results of searches. It is the only part
+	// that changes.
+	Results ResultCache
 }
 
 // Key is an entry of [Keys].
@@ -114,7 +114,7 @@ func (tx *Tx) makeKeys(base *Keys) *Keys {
 		tx.query(builder.read, keyColumns+" WHERE doc = ?", doc)
 	}
 	if len(builder.changed) <= maxChanged {
-		builder.Remembered.inherit(&base.Remembered, builder.changed)
+		builder.Results.inherit(&base.Results, builder.changed)
 	}
 	return builder.build(tx.err)
 }
@@ -126,6 +126,7 @@ type keyBuilder struct {
 	changed []int64 // the blocks that were forgotten or read, some of them twice
 }
 
+// build returns the keys, nil after an error or if there are too many kinds.
 func (k *keyBuilder) build(err error) *Keys {
 	if err != nil || len(k.kinds) > maxKinds {
 		return nil

@@ -98,6 +98,7 @@ func (tx *Tx) checkTrees() {
 	}
 }
 
+// equal reports whether two rows have the same block, with the same place, size and content.
 func (r *nodeRow) equal(other *nodeRow) bool {
 	at := blockPosition{other.parent, other.pos, other.above}
 	return r.n == other.n && r.id == other.id && r.size == other.size && r.isAt(other.doc, at) && r.matches(other.block())

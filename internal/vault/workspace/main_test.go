@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv(otherProcessFile); file != "" {
 		do := openAndWrite
 		if os.Getenv(fullDisk) != "" {
-			do = fillDisk
+			do = checkFullDisk
 		}
 		if err := do(file); err != nil {
 			fmt.Fprintln(os.Stderr, err)

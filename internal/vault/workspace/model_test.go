@@ -38,14 +38,14 @@ func TestAnyChangesAreKept(t *testing.T) {
 					docs = removeDocument(tx, rapid.SampledFrom(docs).Draw(rt, "removed"), docs, want)
 				case what == 3:
 					tx.Try(func() bool { // these changes are undone
-						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+						changeRandomly(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
 						tx.Flush()
-						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+						changeRandomly(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
 						return false
 					})
 				default:
 					for range rapid.IntRange(1, 3).Draw(rt, "changes") {
-						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
+						changeRandomly(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
 					}
 				}
 				tx.Flush() // anchors and paths get their final form
@@ -77,6 +77,7 @@ func TestAnyChangesAreKept(t *testing.T) {
 	})
 }
 
+// addDocument adds a document at the top of a notebook or below a random one of docs, and returns its id.
 func addDocument(rt *rapid.T, tx *workspace.Tx, docs []string) string {
 	boxes := tx.Notebooks()
 	if len(boxes) < 2 {
@@ -104,8 +105,8 @@ func removeDocument(tx *workspace.Tx, id string, docs []string, want map[string]
 	return docs
 }
 
-// change makes one random change to a document.
-func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
+// changeRandomly makes one random change to a document.
+func changeRandomly(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
 	var blocks []*tree.Block
 	d.Root.Walk(func(b *tree.Block) { blocks = append(blocks, b) })
 	b := rapid.SampledFrom(blocks).Draw(rt, "block")

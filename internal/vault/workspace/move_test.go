@@ -86,7 +86,7 @@ func TestRenameMany(t *testing.T) {
 				fastest = took
 			}
 		}
-		if got := column(t, w, "SELECT count(*) FROM document WHERE hpath LIKE '/renamed 2 %'"); got[0] != fmt.Sprint(count) {
+		if got := firstColumn(t, w, "SELECT count(*) FROM document WHERE hpath LIKE '/renamed 2 %'"); got[0] != fmt.Sprint(count) {
 			t.Errorf("%v of %d paths follow", got, count)
 		}
 		return fastest

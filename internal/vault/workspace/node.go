@@ -118,6 +118,7 @@ func (f *flusher) index(n int64, texts [5]string) {
 	}
 }
 
+// eraseDerived deletes the rows of other tables that are derived from a block.
 func (tx *Tx) eraseDerived(n int64) {
 	tx.exec("DELETE FROM attribute WHERE node = ?", n)
 	tx.exec("DELETE FROM span WHERE node = ?", n)
@@ -198,6 +199,7 @@ func derivedRows(b *tree.Block) (list []derivedRow) {
 	return list
 }
 
+// reference returns the row of a reference in b; kind says what refers.
 func reference(b *tree.Block, s markup.Span, kind string) derivedRow {
 	return derivedRow{"ref", []any{tree.DerivedID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
 }

@@ -67,7 +67,7 @@ func TestReplacedFileIsNotWrittenTo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.db")
 	w := open(t, path)
-	notes(t, w, "text")
+	createNotes(t, w, "text")
 	if err := w.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestNewerVersionIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
 	w := open(t, path)
-	notes(t, w, "text")
+	createNotes(t, w, "text")
 	conn, err := sqliteconn.Open(path, sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,7 @@ func (tx *Tx) recordLostAttrs(r *nodeRow) {
 // attr is an attribute. Most blocks have two or three, for which a list takes less memory than a map.
 type attr struct{ name, value string }
 
+// attrList returns attributes as a list, in no order.
 func attrList(attrs map[string]string) []attr {
 	list := make([]attr, 0, len(attrs))
 	for name, value := range attrs {
@@ -131,6 +132,7 @@ func (tx *Tx) forget() {
 	tx.indexes = map[int64]map[string]*tree.Block{}
 }
 
+// storedRow returns what the transaction knows of a document in the file.
 func storedRow(d *tree.Document) *docRow { return d.Stored.(*docRow) }
 
 // loadedDocs returns the documents that this transaction has read, oldest first.

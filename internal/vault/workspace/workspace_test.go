@@ -2,6 +2,7 @@ package workspace_test
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -27,6 +28,7 @@ func open(t *testing.T, path string) *workspace.Workspace {
 	return w
 }
 
+// update runs fn in a transaction that writes.
 func update(t *testing.T, w *workspace.Workspace, fn func(*workspace.Tx)) {
 	t.Helper()
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error { fn(tx); return nil }); err != nil {
@@ -34,6 +36,7 @@ func update(t *testing.T, w *workspace.Workspace, fn func(*workspace.Tx)) {
 	}
 }
 
+// view runs fn in a transaction that reads.
 func view(t *testing.T, w *workspace.Workspace, fn func(*workspace.Tx)) {
 	t.Helper()
 	if err := w.View(t.Context(), func(tx *workspace.Tx) error { fn(tx); return nil }); err != nil {
@@ -41,8 +44,8 @@ func view(t *testing.T, w *workspace.Workspace, fn func(*workspace.Tx)) {
 	}
 }
 
-// column returns the first column of a statement.
-func column(t *testing.T, w *workspace.Workspace, statement string, args ...any) (found []string) {
+// firstColumn returns the first column of a statement.
+func firstColumn(t *testing.T, w *workspace.Workspace, statement string, args ...any) (found []string) {
 	t.Helper()
 	view(t, w, func(tx *workspace.Tx) {
 		tx.Rows(func(r workspace.Row) bool {
@@ -53,8 +56,8 @@ func column(t *testing.T, w *workspace.Workspace, statement string, args ...any)
 	return found
 }
 
-// notes makes a notebook with one document and returns their ids.
-func notes(t *testing.T, w *workspace.Workspace, markdown string) (box, doc string) {
+// createNotes makes a notebook with one document and returns their ids.
+func createNotes(t *testing.T, w *workspace.Workspace, markdown string) (box, doc string) {
 	t.Helper()
 	update(t, w, func(tx *workspace.Tx) {
 		b := tx.CreateNotebook("Notes")
@@ -68,7 +71,7 @@ func TestTreesSurviveReopening(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
 	w := open(t, path)
-	_, doc := notes(t, w, "# One\n\ntext\n\n- a\n  - b\n- c\n\n> quoted\n\n## Two\n\n尾")
+	_, doc := createNotes(t, w, "# One\n\ntext\n\n- a\n  - b\n- c\n\n> quoted\n\n## Two\n\n尾")
 	var before string
 	view(t, w, func(tx *workspace.Tx) { before = markup.Kramdown(tx.Document(doc).Root) })
 	if err := w.Close(); err != nil {
@@ -84,7 +87,7 @@ func TestTreesSurviveReopening(t *testing.T) {
 func TestUpdateWritesWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "# One\n\nfirst\n\n# Two\n\nsecond 中文")
+	_, doc := createNotes(t, w, "# One\n\nfirst\n\n# Two\n\nsecond 中文")
 	update(t, w, func(tx *workspace.Tx) {
 		d := tx.Document(doc)
 		d.Root.Insert(1, tx.Identify(markup.Parse("between"))...)
@@ -93,18 +96,18 @@ func TestUpdateWritesWhatChanged(t *testing.T) {
 		d.Root.Attrs["title"] = "Plan B"
 	})
 	want := []string{"Plan B", "Renamed", "between", "Two", "second 中文"}
-	if diff := cmp.Diff(want, column(t, w, "SELECT content FROM blocks WHERE root_id = ? ORDER BY CASE type WHEN 'd' THEN 0 ELSE 1 END, (SELECT pos FROM node WHERE node.id = blocks.id)", doc)); diff != "" {
+	if diff := cmp.Diff(want, firstColumn(t, w, "SELECT content FROM blocks WHERE root_id = ? ORDER BY CASE type WHEN 'd' THEN 0 ELSE 1 END, (SELECT pos FROM node WHERE node.id = blocks.id)", doc)); diff != "" {
 		t.Error(diff)
 	}
 	for query, want := range map[string]int{`"first"`: 0, `"betw"`: 1, `"Renam"`: 1, `"中文  "`: 1} {
-		if got := len(column(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH ?", query)); got != want {
+		if got := len(firstColumn(t, w, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH ?", query)); got != want {
 			t.Errorf("%s: %d hits, want %d", query, got, want)
 		}
 	}
-	if got := column(t, w, "SELECT hpath FROM blocks WHERE root_id = ? AND type = 'p' LIMIT 1", doc); len(got) != 1 || got[0] != "/Plan B" {
+	if got := firstColumn(t, w, "SELECT hpath FROM blocks WHERE root_id = ? AND type = 'p' LIMIT 1", doc); len(got) != 1 || got[0] != "/Plan B" {
 		t.Errorf("hpath %q", got)
 	}
-	if got := column(t, w, "SELECT parent_id FROM blocks WHERE content = 'second 中文' AND parent_id = (SELECT id FROM blocks WHERE content = 'Two')"); len(got) != 1 {
+	if got := firstColumn(t, w, "SELECT parent_id FROM blocks WHERE content = 'second 中文' AND parent_id = (SELECT id FROM blocks WHERE content = 'Two')"); len(got) != 1 {
 		t.Error("the paragraph does not lie under its heading")
 	}
 }
@@ -112,7 +115,7 @@ func TestUpdateWritesWhatChanged(t *testing.T) {
 func TestFailedUpdateChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	wrong := errors.New("wrong")
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		d := tx.Document(doc)
@@ -134,7 +137,7 @@ func TestFailedUpdateChangesNothing(t *testing.T) {
 func TestTryUndoes(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	update(t, w, func(tx *workspace.Tx) {
 		tx.Document(doc).Root.Insert(0, tx.Identify(markup.Parse("kept"))...)
 		tx.Try(func() bool {
@@ -147,7 +150,7 @@ func TestTryUndoes(t *testing.T) {
 		})
 	})
 	want := []string{"also kept", "kept", "text"}
-	if diff := cmp.Diff(want, column(t, w, "SELECT content FROM node WHERE type = 'p' AND doc = (SELECT n FROM document WHERE id = ?) ORDER BY pos", doc)); diff != "" {
+	if diff := cmp.Diff(want, firstColumn(t, w, "SELECT content FROM node WHERE type = 'p' AND doc = (SELECT n FROM document WHERE id = ?) ORDER BY pos", doc)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -156,7 +159,7 @@ func TestTwoProcessesSeeEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
 	a, b := open(t, path), open(t, path)
-	_, doc := notes(t, a, "text")
+	_, doc := createNotes(t, a, "text")
 	for range 3 {
 		for _, w := range []*workspace.Workspace{a, b} {
 			update(t, w, func(tx *workspace.Tx) {
@@ -175,7 +178,7 @@ func TestTwoProcessesSeeEachOther(t *testing.T) {
 func TestMoveDocumentTakesTheTreeAlong(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	var child, other string
 	update(t, w, func(tx *workspace.Tx) {
 		d := tx.Document(doc)
@@ -199,7 +202,7 @@ func TestMoveDocumentTakesTheTreeAlong(t *testing.T) {
 func TestIdentifyGivesNoIDTwice(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text\n{: id=\"20240801000000-aaaaaaa\"}")
+	_, doc := createNotes(t, w, "text\n{: id=\"20240801000000-aaaaaaa\"}")
 	update(t, w, func(tx *workspace.Tx) {
 		again := tx.Identify(markup.Parse("one\n{: id=\"20240801000000-aaaaaaa\"}\n\ntwo\n{: id=\"20240801000000-bbbbbbb\"}\n\nthree\n{: id=\"20240801000000-bbbbbbb\"}"))
 		seen := map[string]bool{"20240801000000-aaaaaaa": true}
@@ -212,15 +215,41 @@ func TestIdentifyGivesNoIDTwice(t *testing.T) {
 		root := tx.Document(doc).Root
 		root.Insert(0, again...)
 	})
-	if got := column(t, w, "SELECT count(DISTINCT id) FROM node WHERE type = 'p' AND doc = (SELECT n FROM document WHERE id = ?)", doc); got[0] != "4" {
+	if got := firstColumn(t, w, "SELECT count(DISTINCT id) FROM node WHERE type = 'p' AND doc = (SELECT n FROM document WHERE id = ?)", doc); got[0] != "4" {
 		t.Errorf("%s paragraphs, want 4", got[0])
+	}
+}
+
+// Names of attributes are the same after the file was opened anew, whatever the text has for one.
+func TestNamesOfAttributesStay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "vault.db")
+	w, err := workspace.Open(t.Context(), path, workspace.Options{CheckTrees: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "20240801000000-aaaaaaa"
+	createNotes(t, w, "text\n{: id=\""+id+"\" data.x=\"1\" a.id=\"2\" _b=\"3\" :c=\"4\"}")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = open(t, path)
+	view(t, w, func(tx *workspace.Tx) {
+		got := maps.Clone(tx.Block(id).Attrs)
+		delete(got, "updated")
+		if diff := cmp.Diff(map[string]string{"id": id, "data.x": "1", "a.id": "2", "_b": "3", ":c": "4"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+	if found, err := w.Check(t.Context(), nil); err != nil || len(found) > 0 {
+		t.Errorf("check: %v, %v", found, err)
 	}
 }
 
 func TestBlockMovesBetweenDocuments(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "- a\n- b\n\nlast")
+	_, doc := createNotes(t, w, "- a\n- b\n\nlast")
 	var other, moved string
 	update(t, w, func(tx *workspace.Tx) {
 		d := tx.Document(doc)
@@ -237,7 +266,7 @@ func TestBlockMovesBetweenDocuments(t *testing.T) {
 			t.Errorf("the item is in %v", b)
 		}
 	})
-	if got := column(t, w, "SELECT content FROM blocks WHERE type = 'l' AND root_id = ?", doc); len(got) != 1 || got[0] != " b" {
+	if got := firstColumn(t, w, "SELECT content FROM blocks WHERE type = 'l' AND root_id = ?", doc); len(got) != 1 || got[0] != " b" {
 		t.Errorf("the list it left holds %q", got)
 	}
 }
@@ -245,10 +274,10 @@ func TestBlockMovesBetweenDocuments(t *testing.T) {
 func TestDynamicAnchorsFollow(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "defined\n{: id=\"20240801000000-aaaaaaa\"}\n\nsee ((20240801000000-aaaaaaa 'defined')) and ((20240801000000-aaaaaaa \"fixed\"))")
+	_, doc := createNotes(t, w, "defined\n{: id=\"20240801000000-aaaaaaa\"}\n\nsee ((20240801000000-aaaaaaa 'defined')) and ((20240801000000-aaaaaaa \"fixed\"))")
 	update(t, w, func(tx *workspace.Tx) { tx.Block("20240801000000-aaaaaaa").Text = "redefined" })
 	want := "see ((20240801000000-aaaaaaa 'redefined')) and ((20240801000000-aaaaaaa \"fixed\"))"
-	if got := column(t, w, "SELECT markdown FROM blocks WHERE content LIKE 'see %' AND root_id = ?", doc); len(got) != 1 || got[0] != want {
+	if got := firstColumn(t, w, "SELECT markdown FROM blocks WHERE content LIKE 'see %' AND root_id = ?", doc); len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -256,7 +285,7 @@ func TestDynamicAnchorsFollow(t *testing.T) {
 func TestRenamingReachesDocumentsThatWereNotRead(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "text")
+	_, doc := createNotes(t, w, "text")
 	update(t, w, func(tx *workspace.Tx) {
 		d := tx.Document(doc)
 		child := tx.AddDocument(d.Box, d, "Child", "", nil)
@@ -264,7 +293,7 @@ func TestRenamingReachesDocumentsThatWereNotRead(t *testing.T) {
 	})
 	update(t, w, func(tx *workspace.Tx) { tx.Document(doc).Root.Attrs["title"] = "改名" })
 	want := []string{"/改名", "/改名/Child", "/改名/Child/Grandchild"}
-	if diff := cmp.Diff(want, column(t, w, "SELECT hpath FROM blocks WHERE type = 'd' AND hpath LIKE '/改名%' ORDER BY hpath")); diff != "" {
+	if diff := cmp.Diff(want, firstColumn(t, w, "SELECT hpath FROM blocks WHERE type = 'd' AND hpath LIKE '/改名%' ORDER BY hpath")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -273,8 +302,8 @@ func TestRenamingReachesDocumentsThatWereNotRead(t *testing.T) {
 func TestAnnotationsAreNoAssets(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
-	_, doc := notes(t, w, "see <<assets/p-20240101000000-paper01.pdf/20240101000000-annota1 \"marked 文\">> in [p](assets/p-20240101000000-paper01.pdf)")
-	rows := func(statement string) []string { return column(t, w, statement) }
+	_, doc := createNotes(t, w, "see <<assets/p-20240101000000-paper01.pdf/20240101000000-annota1 \"marked 文\">> in [p](assets/p-20240101000000-paper01.pdf)")
+	rows := func(statement string) []string { return firstColumn(t, w, statement) }
 	if got := rows("SELECT path FROM assets"); len(got) != 1 || got[0] != "assets/p-20240101000000-paper01.pdf" {
 		t.Errorf("assets: %q", got)
 	}
