@@ -136,7 +136,7 @@ func (a *archiveImport) layOut(name string) error {
 	if im.o.Notebook != "" {
 		pl.name = im.o.Notebook
 	}
-	a.notebook(pl)
+	a.readNotebookSettings(pl)
 	sort := map[string]int{}
 	if data, err := im.s.read(a.top+"/.siyuan/sort.json", maxMarker); err == nil && json.Unmarshal(data, &sort) != nil {
 		im.report.problem(a.top+"/.siyuan/sort.json", 0, codeUnreadable, "sort.json", "it is not JSON: the documents are in the order of their names")
@@ -161,8 +161,8 @@ func (a *archiveImport) layOut(name string) error {
 	return nil
 }
 
-// notebook reads the settings of the archive's notebook. An archive of a document has none.
-func (a *archiveImport) notebook(pl *notebookPlan) {
+// readNotebookSettings reads the settings of the archive's notebook. An archive of a document has none.
+func (a *archiveImport) readNotebookSettings(pl *notebookPlan) {
 	data, err := a.im.s.read(a.top+"/.siyuan/conf.json", maxMarker)
 	if err != nil {
 		return
@@ -262,7 +262,7 @@ func (im *importer) surveyArchived(pg *page) {
 func (im *importer) archivedBlocks(pg *page) []*tree.Block {
 	root, err := pg.load(func(id, why string) { im.report.problem(pg.file, 0, codeChanged, cmp.Or(id, pg.title), why) })
 	if err != nil {
-		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), err.Error()+": the document is empty")
+		im.leaveOut(pg, err.Error()+": left out")
 		return nil
 	}
 	for _, b := range root.Children {

@@ -25,8 +25,8 @@ type entry struct {
 	mode       fs.FileMode
 }
 
-// packed writes a .sy.zip archive and returns its path.
-func packed(t testing.TB, list ...entry) string {
+// writeArchive writes a .sy.zip archive and returns its path.
+func writeArchive(t testing.TB, list ...entry) string {
 	t.Helper()
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -53,7 +53,8 @@ func packed(t testing.TB, list ...entry) string {
 	return at
 }
 
-func importedArchive(t testing.TB, w *workspace.Workspace, file string, o folder.ImportOptions) folder.Report {
+// importArchive imports an archive of SiYuan, and fails the test on an error.
+func importArchive(t testing.TB, w *workspace.Workspace, file string, o folder.ImportOptions) folder.Report {
 	t.Helper()
 	r, err := folder.ImportSiYuan(t.Context(), w, file, o)
 	if err != nil {
@@ -65,11 +66,11 @@ func importedArchive(t testing.TB, w *workspace.Workspace, file string, o folder
 // TestArchiveComesBack exports a notebook as an archive for SiYuan and imports it into an empty vault.
 func TestArchiveComesBack(t *testing.T) {
 	t.Parallel()
-	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(11, await.Fewer(60)).write(t)} {
+	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generateFolder(11, await.Fewer(60)).write(t)} {
 		w := newVault(t)
-		imported(t, w, dir, folder.ImportOptions{Notebook: "Garden"})
+		importFolder(t, w, dir, folder.ImportOptions{Notebook: "Garden"})
 		var id string
-		for _, d := range notes(t, w) {
+		for _, d := range documentsByPath(t, w) {
 			id = d.Box.ID
 		}
 		at := filepath.Join(t.TempDir(), "Garden.sy.zip")
@@ -83,13 +84,13 @@ func TestArchiveComesBack(t *testing.T) {
 		if err := out.Close(); err != nil {
 			t.Fatal(err)
 		}
-		wantStates(t, importedArchive(t, w, at, folder.ImportOptions{}), map[string]folder.State{}) // into the vault it is from
+		wantStates(t, importArchive(t, w, at, folder.ImportOptions{}), map[string]folder.State{}) // into the vault it is from
 		other := newVault(t)
-		r := importedArchive(t, other, at, folder.ImportOptions{})
+		r := importArchive(t, other, at, folder.ImportOptions{})
 		if len(r.Problems) > 0 {
-			t.Errorf("%s: %v", name, codes(r))
+			t.Errorf("%s: %v", name, problemCodes(r))
 		}
-		was, is := notes(t, w), notes(t, other)
+		was, is := documentsByPath(t, w), documentsByPath(t, other)
 		for path, d := range was {
 			if d.Hidden() {
 				continue
@@ -120,12 +121,12 @@ func TestArchiveComesBack(t *testing.T) {
 				t.Errorf("%s: %d rows of %s, were %d", name, b, table, a)
 			}
 		}
-		before := whole(t, other)
-		wantStates(t, importedArchive(t, other, at, folder.ImportOptions{}), map[string]folder.State{})
-		if diff := cmp.Diff(before, whole(t, other)); diff != "" {
+		before := dumpVault(t, other)
+		wantStates(t, importArchive(t, other, at, folder.ImportOptions{}), map[string]folder.State{})
+		if diff := cmp.Diff(before, dumpVault(t, other)); diff != "" {
 			t.Errorf("%s: the second import changed something:\n%s", name, diff)
 		}
-		sound(t, other)
+		wantSound(t, other)
 	}
 }
 
@@ -136,21 +137,22 @@ const (
 	tableID  = "20240101080003-table01"
 )
 
-func document(id, title, properties, text string) string {
+// syDocument returns a document with one paragraph as a .sy file. properties are further members of its properties, in JSON.
+func syDocument(id, title, properties, text string) string {
 	return fmt.Sprintf(`{"ID":%q,"Spec":"2","Type":"NodeDocument","Properties":{"id":%q,"title":%q,"type":"doc","updated":"20240102080000"%s},`+
 		`"Children":[{"ID":"%s-p000001","Type":"NodeParagraph","Properties":{"id":"%s-p000001","updated":"20240102080000"},"Children":[%s]}]}`,
 		id, id, title, properties, id[:14], id[:14], text)
 }
 
-// garden returns the files of an archive as a kernel writes it.
-func garden() []entry {
+// gardenArchive returns the files of an archive as a kernel writes it.
+func gardenArchive() []entry {
 	return []entry{
 		{name: "Garden/.siyuan/boxDoc.json", text: `{"spec":1,"boxDocID":"` + gardenID + `"}`},
 		{name: "Garden/.siyuan/conf.json", text: `{"name":"Garden","sort":0,"icon":"1f331","closed":true,"sortMode":15,"encrypted":false,"boxCrypt":null}`},
 		{name: "Garden/.siyuan/sort.json", text: `{"` + treesID + `":1,"` + appleID + `":1}`},
-		{name: "Garden/" + gardenID + ".sy", text: document(gardenID, "Garden", `,"custom-hidden":"true"`, "")},
-		{name: "Garden/" + treesID + ".sy", text: document(treesID, "Trees", "", `{"Type":"NodeText","Data":"Tall "},{"Type":"NodeTextMark","TextMarkType":"strong","TextMarkTextContent":"ones"}`)},
-		{name: "Garden/" + treesID + "/" + appleID + ".sy", text: document(appleID, "苹果", `,"bookmark":"b","memo":"m","custom-x":"y","custom-avs":"`+tableID+`","custom-riff-decks":"20240101080004-deck001"`,
+		{name: "Garden/" + gardenID + ".sy", text: syDocument(gardenID, "Garden", `,"custom-hidden":"true"`, "")},
+		{name: "Garden/" + treesID + ".sy", text: syDocument(treesID, "Trees", "", `{"Type":"NodeText","Data":"Tall "},{"Type":"NodeTextMark","TextMarkType":"strong","TextMarkTextContent":"ones"}`)},
+		{name: "Garden/" + treesID + "/" + appleID + ".sy", text: syDocument(appleID, "苹果", `,"bookmark":"b","memo":"m","custom-x":"y","custom-avs":"`+tableID+`","custom-riff-decks":"20240101080004-deck001"`,
 			`{"Type":"NodeText","Data":"See "},{"Type":"NodeTextMark","TextMarkType":"block-ref","TextMarkBlockRefID":"`+treesID+`","TextMarkBlockRefSubtype":"d","TextMarkTextContent":"Trees"},`+
 				`{"Type":"NodeText","Data":" and "},{"Type":"NodeImage","Data":"span","Children":[{"Type":"NodeBang"},{"Type":"NodeOpenBracket"},{"Type":"NodeLinkText","Data":"x"},{"Type":"NodeCloseBracket"},{"Type":"NodeOpenParen"},{"Type":"NodeLinkDest","Data":"assets/leaf-20240101080005-leaf001.png"},{"Type":"NodeCloseParen"}]}`)},
 		{name: "Garden/assets/leaf-20240101080005-leaf001.png", text: "PNG"},
@@ -161,9 +163,9 @@ func garden() []entry {
 func TestArchiveOfSiYuan(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
-	r := importedArchive(t, w, packed(t, garden()...), folder.ImportOptions{})
-	wants(t, r, "card Garden/"+treesID+"/"+appleID+".sy")
-	all := notes(t, w)
+	r := importArchive(t, w, writeArchive(t, gardenArchive()...), folder.ImportOptions{})
+	wantProblems(t, r, "card Garden/"+treesID+"/"+appleID+".sy")
+	all := documentsByPath(t, w)
 	apple := all["Garden/Trees/苹果"]
 	if apple == nil || apple.Root.ID != appleID || apple.Box.ID != gardenID || apple.Box.Conf.Icon != "1f331" || apple.Box.Conf.Closed {
 		t.Fatalf("%v", all)
@@ -184,32 +186,32 @@ func TestArchiveOfSiYuan(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	sound(t, w)
+	wantSound(t, w)
 	// A later archive of the notebook at another path: both it and the vault changed a document, and it is not known
 	// which is newer.
-	edit(t, w, "Garden/Trees", func(_ *workspace.Tx, d *tree.Document) { d.Root.Children[0].Text = "mine" })
-	later := garden()
+	editDocument(t, w, "Garden/Trees", func(_ *workspace.Tx, d *tree.Document) { d.Root.Children[0].Text = "mine" })
+	later := gardenArchive()
 	later[4].text = strings.Replace(later[4].text, "Tall", "Very tall", 1)
-	wantStates(t, importedArchive(t, w, packed(t, later...), folder.ImportOptions{}), map[string]folder.State{"Garden/" + treesID + ".sy": folder.Conflict})
+	wantStates(t, importArchive(t, w, writeArchive(t, later...), folder.ImportOptions{}), map[string]folder.State{"Garden/" + treesID + ".sy": folder.Conflict})
 	// An archive of one document goes to the notebook that the options name.
 	other := newVault(t)
-	single := []entry{garden()[4], garden()[5]}
-	importedArchive(t, other, packed(t, single...), folder.ImportOptions{Notebook: "Box"})
-	if notes(t, other)["Box/Trees/苹果"] == nil {
-		t.Errorf("%v", notes(t, other))
+	single := []entry{gardenArchive()[4], gardenArchive()[5]}
+	importArchive(t, other, writeArchive(t, single...), folder.ImportOptions{Notebook: "Box"})
+	if documentsByPath(t, other)["Box/Trees/苹果"] == nil {
+		t.Errorf("%v", documentsByPath(t, other))
 	}
-	sound(t, other)
+	wantSound(t, other)
 }
 
 // TestArchiveTellsWhatItAlters imports a document with more levels of quotes than the vault can hold.
 func TestArchiveTellsWhatItAlters(t *testing.T) {
 	t.Parallel()
 	const deep = 210
-	list := garden()
+	list := gardenArchive()
 	list[4].text = strings.Replace(list[4].text, `"Children":[{"ID"`, `"Children":[`+strings.Repeat(`{"Type":"NodeBlockquote","Children":[`, deep)+
 		`{"Type":"NodeParagraph","Children":[{"Type":"NodeText","Data":"below"}]}`+strings.Repeat("]}", deep)+`,{"ID"`, 1)
 	w := newVault(t)
-	r := importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
+	r := importArchive(t, w, writeArchive(t, list...), folder.ImportOptions{})
 	told := 0
 	for _, p := range r.Problems {
 		if p.Code == "changed" && p.Path == "Garden/"+treesID+".sy" {
@@ -217,40 +219,40 @@ func TestArchiveTellsWhatItAlters(t *testing.T) {
 		}
 	}
 	if told != 11 {
-		t.Errorf("%d problems, want one for each quote below the 200th: %v", told, codes(r))
+		t.Errorf("%d problems, want one for each quote below the 200th: %v", told, problemCodes(r))
 	}
-	if text := markup.Export(notes(t, w)["Garden/Trees"].Root); !strings.Contains(text, "below") || !strings.Contains(text, "Tall") {
+	if text := markup.Export(documentsByPath(t, w)["Garden/Trees"].Root); !strings.Contains(text, "below") || !strings.Contains(text, "Tall") {
 		t.Errorf("%.500s", text)
 	}
-	sound(t, w)
+	wantSound(t, w)
 }
 
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
-	good := garden()
+	good := gardenArchive()
 	var bombs []entry // none of them large enough alone
 	for i := range 3 {
 		bombs = append(bombs, entry{name: fmt.Sprintf("Garden/assets/bomb%d", i), text: strings.Repeat("\x00", 30<<20)})
 	}
 	for name, list := range map[string][]entry{
-		"up":         append(garden(), entry{name: "Garden/../../evil.sy", text: "x"}),
-		"absolute":   append(garden(), entry{name: "/etc/evil.sy", text: "x"}),
-		"backslash":  append(garden(), entry{name: `Garden\..\evil.sy`, text: "x"}),
-		"drive":      append(garden(), entry{name: "C:/evil.sy", text: "x"}),
-		"twice":      append(garden(), good[4]),
-		"link":       append(garden(), entry{name: "Garden/link", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}),
-		"two tops":   append(garden(), entry{name: "Other/a.sy", text: "x"}),
-		"at the top": append(garden(), entry{name: "a.sy", text: "x"}),
-		"bomb":       append(garden(), entry{name: "Garden/assets/bomb", text: strings.Repeat("\x00", 70<<20)}),
-		"bombs":      append(garden(), bombs...),
+		"up":         append(gardenArchive(), entry{name: "Garden/../../evil.sy", text: "x"}),
+		"absolute":   append(gardenArchive(), entry{name: "/etc/evil.sy", text: "x"}),
+		"backslash":  append(gardenArchive(), entry{name: `Garden\..\evil.sy`, text: "x"}),
+		"drive":      append(gardenArchive(), entry{name: "C:/evil.sy", text: "x"}),
+		"twice":      append(gardenArchive(), good[4]),
+		"link":       append(gardenArchive(), entry{name: "Garden/link", text: "/etc/passwd", mode: fs.ModeSymlink | 0o777}),
+		"two tops":   append(gardenArchive(), entry{name: "Other/a.sy", text: "x"}),
+		"at the top": append(gardenArchive(), entry{name: "a.sy", text: "x"}),
+		"bomb":       append(gardenArchive(), entry{name: "Garden/assets/bomb", text: strings.Repeat("\x00", 70<<20)}),
+		"bombs":      append(gardenArchive(), bombs...),
 		"nothing":    {{name: "Garden/readme.md", text: "x"}},
 		"empty":      {},
 	} {
 		w := newVault(t)
-		if _, err := folder.ImportSiYuan(t.Context(), w, packed(t, list...), folder.ImportOptions{}); err == nil {
+		if _, err := folder.ImportSiYuan(t.Context(), w, writeArchive(t, list...), folder.ImportOptions{}); err == nil {
 			t.Errorf("%s: it is imported", name)
 		}
-		if n := len(notes(t, w)); n != 0 {
+		if n := len(documentsByPath(t, w)); n != 0 {
 			t.Errorf("%s: %d documents", name, n)
 		}
 	}
@@ -264,24 +266,24 @@ func TestHostileArchives(t *testing.T) {
 	// A document that cannot be read does not keep the others from being imported.
 	for name, text := range map[string]string{
 		"no json": "{", "another type": `{"Type":"NodeParagraph"}`, "no id": `{"Type":"NodeDocument","ID":"x"}`, "deep": strings.Repeat(`{"Children":[`, 100_000),
-		"nodes": document(treesID, "Trees", "", "{}"+strings.Repeat(",{}", 500_000)),
+		"nodes": syDocument(treesID, "Trees", "", "{}"+strings.Repeat(",{}", 500_000)),
 	} {
 		w := newVault(t)
-		list := garden()
+		list := gardenArchive()
 		list[4].text = text
-		r := importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
-		wants(t, r, "unreadable Garden/"+treesID+".sy")
-		if notes(t, w)["Garden/Trees"] != nil && name != "deep" {
-			t.Logf("%s: %v", name, codes(r))
+		r := importArchive(t, w, writeArchive(t, list...), folder.ImportOptions{})
+		wantProblems(t, r, "unreadable Garden/"+treesID+".sy")
+		if documentsByPath(t, w)["Garden/Trees"] != nil && name != "deep" {
+			t.Logf("%s: %v", name, problemCodes(r))
 		}
 		found := false
-		for _, d := range notes(t, w) {
+		for _, d := range documentsByPath(t, w) {
 			found = found || d.Root.ID == appleID
 		}
 		if !found {
 			t.Errorf("%s: the document below is missing", name)
 		}
-		sound(t, w)
+		wantSound(t, w)
 	}
 }
 
@@ -289,17 +291,17 @@ func TestHostileArchives(t *testing.T) {
 // document within a document, and control characters in a title. No text may be lost.
 func TestOddArchives(t *testing.T) {
 	t.Parallel()
-	list := append(garden(),
-		entry{name: "Garden/" + gardenID + "/20240101080008-below01.sy", text: document("20240101080008-below01", "Below", "", `{"Type":"NodeText","Data":"kept"}`)},
-		entry{name: "Garden/20240101080009-inner01.sy", text: document("20240101080009-inner01", "a/b&", "",
+	list := append(gardenArchive(),
+		entry{name: "Garden/" + gardenID + "/20240101080008-below01.sy", text: syDocument("20240101080008-below01", "Below", "", `{"Type":"NodeText","Data":"kept"}`)},
+		entry{name: "Garden/20240101080009-inner01.sy", text: syDocument("20240101080009-inner01", "a/b&", "",
 			`{"Type":"NodeText","Data":"first"}`)})
 	last := &list[len(list)-1]
 	last.text = strings.Replace(last.text, "a/b&", `a/b\u001b[31m\u202e`, 1)
 	last.text = strings.Replace(last.text, `"Children":[`, `"Children":[{"ID":"20240101080010-inner02","Type":"NodeDocument","Properties":{"title":"Inner"},"Children":[`+
 		`{"ID":"20240101080011-inner03","Type":"NodeParagraph","Children":[{"Type":"NodeText","Data":"inside"}]}]},`, 1)
 	w := newVault(t)
-	importedArchive(t, w, packed(t, list...), folder.ImportOptions{})
-	all := notes(t, w)
+	importArchive(t, w, writeArchive(t, list...), folder.ImportOptions{})
+	all := documentsByPath(t, w)
 	if all["Garden/Below"] == nil || all["Garden/Below"].Root.Children[0].Text != "kept" {
 		t.Errorf("what lay below the page of the notebook is lost: %v", all)
 	}
@@ -317,5 +319,5 @@ func TestOddArchives(t *testing.T) {
 	if text := strings.Join(texts, " "); !strings.Contains(text, "inside") || !strings.Contains(text, "first") {
 		t.Errorf("%q", texts)
 	}
-	sound(t, w)
+	wantSound(t, w)
 }

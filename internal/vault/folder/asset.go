@@ -123,6 +123,7 @@ func (im *importer) reportUnlinked() {
 	}
 }
 
+// isReferenced reports whether a page uses an attachment.
 func (im *importer) isReferenced(at string) bool { _, ok := im.assets[at]; return ok }
 
 // reimportAsset updates the asset of a file that was imported before, and records its state. ok is false if the file
@@ -175,6 +176,7 @@ func (im *importer) recordAsset(at, address, hash, ownHash string) {
 		earlier.Source = hash
 		return
 	}
+	im.fileHashes[at] = hash
 	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash}
 }
 
@@ -233,6 +235,7 @@ func hasAddresses(b *tree.Block) bool {
 	return !b.Container()
 }
 
+// quotedAsset matches the address of an asset between quotes or brackets.
 var quotedAsset = lazyregexp.New(`["'(]((?:\.\./)*assets/[^"'()<>\n]+)["')]`)
 
 // assetsOf returns the addresses of assets in a block's text and attributes.

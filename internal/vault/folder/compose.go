@@ -23,7 +23,7 @@ type section struct {
 func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists bool) (text []byte, made string, lost []string) {
 	want := contentHash(root.Attrs, root.Children)
 	if exists {
-		kept, made := x.followed(pg, root, old, want)
+		kept, made := x.followLinks(pg, root, old, want)
 		if made != "" {
 			return kept, made, nil
 		}
@@ -35,7 +35,7 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 		if pg.title != stem(pg.file) || pg.front.title != "" {
 			title = pg.title
 		}
-		return plainFront(root.Attrs, title, yamlText)
+		return obsidianFront(root.Attrs, title, yamlText)
 	}
 	children := root.Children
 	if len(children) == 1 && children[0].Kind == tree.Paragraph && children[0].Text == "" && len(contentAttrs(children[0].Attrs)) == 0 {
@@ -60,7 +60,7 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	}
 	if !exists {
 		data := whole()
-		made = x.ex.madeOf(pg, data)
+		made = x.ex.importedHash(pg, data)
 		if made == want {
 			return data, made, nil
 		}
@@ -70,7 +70,7 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	bestMade := ""
 	for _, how := range []patchMode{{refine: true}, {}, {refine: true, neighbors: true}, {neighbors: true}} {
 		if data := x.patch(pg, root, children, old, front, w, how); data != nil {
-			hash := x.ex.madeOf(pg, data)
+			hash := x.ex.importedHash(pg, data)
 			if hash == want {
 				return data, hash, nil
 			}
@@ -81,7 +81,7 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	}
 	f := splitFile(old)
 	data := []byte(f.bom + f.fresh(string(whole())))
-	hash := x.ex.madeOf(pg, data)
+	hash := x.ex.importedHash(pg, data)
 	if hash == want {
 		return data, hash, nil
 	}
@@ -91,11 +91,11 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	return best, bestMade, unsaid()
 }
 
-// followed returns the text of a file with only two kinds of changes: links follow targets that have moved, and blocks to
+// followLinks returns the text of a file with only two kinds of changes: links follow targets that have moved, and blocks to
 // which links refer get their ^name. made is the hash of what an import makes of that text. If the document has other
 // changes too, made is "", and compose writes the changed blocks into text.
-func (x *exportPhase) followed(pg *page, root *tree.Block, old []byte, want string) (text []byte, made string) {
-	text, made = old, x.ex.madeOf(pg, old)
+func (x *exportPhase) followLinks(pg *page, root *tree.Block, old []byte, want string) (text []byte, made string) {
+	text, made = old, x.ex.importedHash(pg, old)
 	if made != want {
 		r := x.relink(pg, old)
 		if r == nil {
@@ -114,7 +114,7 @@ func (x *exportPhase) followed(pg *page, root *tree.Block, old []byte, want stri
 		return text, ""
 	}
 	if x.needsName(root, x.namesIn(pg, text)) {
-		if text = x.named(pg, root, text); x.needsName(root, x.namesIn(pg, text)) {
+		if text = x.addNames(pg, root, text); x.needsName(root, x.namesIn(pg, text)) {
 			return text, ""
 		}
 	}
@@ -127,15 +127,15 @@ func (x *exportPhase) titleFits(pg *page, data []byte) (fits bool) {
 	return fits
 }
 
-// madeOf returns the hash of what an import would make of a text for a page.
-func (im *importer) madeOf(pg *page, data []byte) string {
+// importedHash returns the hash of what an import would make of a text for a page.
+func (im *importer) importedHash(pg *page, data []byte) string {
 	hash := ""
 	im.readAs(pg, data, func(p *page) { hash = contentHash(im.rootAttrs(p), im.blocks(p)) })
 	return hash
 }
 
-// madeBlocks returns the blocks that an import would make of a text for a page.
-func (im *importer) madeBlocks(pg *page, data []byte) (blocks []*tree.Block) {
+// importedBlocks returns the blocks that an import would make of a text for a page.
+func (im *importer) importedBlocks(pg *page, data []byte) (blocks []*tree.Block) {
 	im.readAs(pg, data, func(p *page) { blocks = im.blocks(p) })
 	return blocks
 }
@@ -301,12 +301,12 @@ func (x *exportPhase) patchBody(f *fileText, sections []section, kept []int, chi
 		}
 		text := ""
 		if refine {
-			text = x.refined(children[next:to], sections[lastSection+1:until], f, w)
+			text = x.keepEqualLines(children[next:to], sections[lastSection+1:until], f, w)
 		}
 		if text == "" {
 			text = w.blocks(children[next:to])
 		}
-		body.add(f, f.fresh(text), lastSection+1, until-1, sections)
+		body.addText(f, f.fresh(text), lastSection+1, until-1, sections)
 	}
 	for i, s := range sections {
 		if len(s.hashes) == 0 {
@@ -316,7 +316,7 @@ func (x *exportPhase) patchBody(f *fileText, sections []section, kept []int, chi
 			continue
 		}
 		write(kept[i], i)
-		body.keep(f, i, sections)
+		body.addUnchanged(f, i, sections)
 		next, lastSection = kept[i]+len(s.hashes), i
 	}
 	write(len(children), len(sections))
@@ -361,19 +361,19 @@ type pieces struct {
 	any  bool
 }
 
-// keep adds a section as it is in the file.
-func (p *pieces) keep(f *fileText, i int, sections []section) {
-	p.gap(f, i, sections)
+// addUnchanged adds a section as it is in the file.
+func (p *pieces) addUnchanged(f *fileText, i int, sections []section) {
+	p.addGap(f, i, sections)
 	p.out.WriteString(f.text(sections[i].from, sections[i].to))
 	p.last, p.any = i, true
 }
 
-// add adds a text in the place of sections from first to last; last < first where it replaces none.
-func (p *pieces) add(f *fileText, text string, first, last int, sections []section) {
+// addText adds a text in the place of sections from first to last; last < first where it replaces none.
+func (p *pieces) addText(f *fileText, text string, first, last int, sections []section) {
 	if text == "" {
 		return
 	}
-	p.gap(f, first, sections)
+	p.addGap(f, first, sections)
 	p.out.WriteString(text)
 	p.any = true
 	if last >= first {
@@ -383,8 +383,8 @@ func (p *pieces) add(f *fileText, text string, first, last int, sections []secti
 	}
 }
 
-// gap adds what separates the last piece from a section: the text that the file has there, or else a blank line.
-func (p *pieces) gap(f *fileText, next int, sections []section) {
+// addGap adds what separates the last piece from a section: the text that the file has there, or else a blank line.
+func (p *pieces) addGap(f *fileText, next int, sections []section) {
 	if !p.any {
 		return
 	}
@@ -406,9 +406,9 @@ func (p *pieces) gap(f *fileText, next int, sections []section) {
 
 func (p *pieces) text() string { return p.out.String() }
 
-// refined writes changed blocks in the place of sections, and keeps the lines that are the same. It returns "" if that
+// keepEqualLines writes changed blocks in the place of sections, and keeps the lines that are the same. It returns "" if that
 // is not possible.
-func (x *exportPhase) refined(blocks []*tree.Block, replaced []section, f *fileText, w *obsidianWriter) string {
+func (x *exportPhase) keepEqualLines(blocks []*tree.Block, replaced []section, f *fileText, w *obsidianWriter) string {
 	if len(replaced) == 0 {
 		return ""
 	}
@@ -578,6 +578,7 @@ func hashesOf(blocks []*tree.Block) []string {
 	return list
 }
 
+// matchesHashes reports whether the first of blocks have these hashes, in this order.
 func matchesHashes(hashes []string, blocks []*tree.Block) bool {
 	if len(hashes) > len(blocks) {
 		return false

@@ -36,7 +36,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 		w.next++
 		r.line, r.kinds = l.n, l.kinds
 		if l.code {
-			w.put(l.text)
+			w.writeLines(l.text)
 		} else {
 			w.convertLine(l.text)
 		}
@@ -97,18 +97,18 @@ func (w *writer) convertLine(text string) {
 	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))
 	switch {
 	case rest == "" && !(w.pg.dialect == logseqDialect && bullet.MatchString(prefix)):
-		w.put(text)
+		w.writeLines(text)
 	case w.comment(prefix, rest), w.convertByProgram(prefix, rest):
 	case strings.Contains(prefix, ">") && calloutHead.MatchString(rest):
 		m := calloutHead.FindStringSubmatch(rest)
 		w.markKind(asCallout)
-		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
+		w.writeLines(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
 		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
 			w.problem(codeCallout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
 		}
 		if !w.quoteContinues(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()
-			w.put(prefix + tree.IAL(map[string]string{"id": w.im.newID(created)}))
+			w.writeLines(prefix + tree.IAL(map[string]string{"id": w.im.newID(created)}))
 		}
 	case heading.MatchString(rest):
 		w.heading(prefix, rest)
@@ -133,8 +133,8 @@ func (w *writer) quoteContinues(prefix string) bool {
 	return strings.Count(next, ">") >= strings.Count(prefix, ">") && rest != ""
 }
 
-// put appends lines to the result.
-func (w *writer) put(lines ...string) {
+// writeLines appends lines to the result.
+func (w *writer) writeLines(lines ...string) {
 	for _, l := range lines {
 		n := w.line
 		for part := range strings.SplitSeq(l, "\n") {
@@ -156,7 +156,7 @@ func (w *writer) heading(prefix, rest string) {
 	if strings.Contains(rest, text) && strings.TrimRight(rest, " \t#") != strings.TrimRight(rest, " \t") {
 		w.markKind(asHeading)
 	}
-	w.put(prefix + level + " " + w.inline(text))
+	w.writeLines(prefix + level + " " + w.inline(text))
 	if w.next < len(w.in) && strings.HasPrefix(strings.TrimLeft(w.in[w.next].text, "> \t"), "{:") {
 		return // it has an attribute list
 	}
@@ -205,11 +205,11 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 		if id != "" && attrs["id"] == "" {
 			attrs["id"] = id
 		}
-		w.put(prefix + tree.IAL(attrs) + w.inlineMultiline(prefix, rest))
+		w.writeLines(prefix + tree.IAL(attrs) + w.inlineMultiline(prefix, rest))
 	default:
-		w.put(prefix + w.inlineMultiline(prefix, rest))
+		w.writeLines(prefix + w.inlineMultiline(prefix, rest))
 		if id != "" {
-			w.put(continuationPrefix(prefix) + tree.IAL(map[string]string{"id": id}))
+			w.writeLines(continuationPrefix(prefix) + tree.IAL(map[string]string{"id": id}))
 		}
 	}
 }
@@ -309,9 +309,9 @@ func (w *writer) attachID(id string) {
 		w.out = w.out[:len(w.out)-1]
 	}
 	if strings.HasPrefix(strings.TrimLeft(w.out[len(w.out)-1].text, " "), ">") {
-		w.put(">")
+		w.writeLines(">")
 	}
-	w.put(tree.IAL(map[string]string{"id": id}), "")
+	w.writeLines(tree.IAL(map[string]string{"id": id}), "")
 }
 
 // comment converts a comment over several lines, %% ... %%, to an HTML comment. It returns false if the line begins
@@ -337,7 +337,7 @@ func (w *writer) comment(prefix, rest string) bool {
 		}
 		w.markKind(asComment)
 		text := strings.TrimSpace(strings.Join(body, "\n"+continuationPrefix(prefix)))
-		w.put(prefix + "<!-- " + text + " -->")
+		w.writeLines(prefix + "<!-- " + text + " -->")
 		w.next = at + 1
 		if after = strings.TrimSpace(after); after != "" {
 			w.text(continuationPrefix(prefix), after, nil)
@@ -367,7 +367,7 @@ func (w *writer) embed(prefix, rest string) bool {
 func (w *writer) block(prefix, text string) {
 	blank := strings.TrimRight(continuationPrefix(prefix), " \t")
 	if strings.TrimLeft(prefix, "> \t") == "" && len(w.out) > 0 {
-		w.put(blank)
+		w.writeLines(blank)
 	}
-	w.put(prefix+text, blank)
+	w.writeLines(prefix+text, blank)
 }

@@ -94,13 +94,13 @@ func (d *destination) replace(at string, data []byte) error {
 
 // removeStale removes the files of the earlier export that are not in this one, and folders that become empty.
 func (d *destination) removeStale(problem func(at string, err error)) {
-	current := map[string]bool{}
+	current := map[string][]string{} // names that some file systems do not tell apart
 	for _, at := range d.written {
-		current[at] = true
+		current[foldName(at)] = append(current[foldName(at)], at)
 	}
 	var removed []string
 	for at := range d.earlier {
-		if !current[at] {
+		if !slices.ContainsFunc(current[foldName(at)], func(name string) bool { return d.isSameFile(name, at) }) {
 			removed = append(removed, at)
 		}
 	}
@@ -116,6 +116,16 @@ func (d *destination) removeStale(problem func(at string, err error)) {
 			}
 		}
 	}
+}
+
+// isSameFile reports whether two paths lead to one file, as "a.md" and "A.md" do on systems that ignore case.
+func (d *destination) isSameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	infoA, errA := d.root.Lstat(a)
+	infoB, errB := d.root.Lstat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 // MarkerName is the file at the top of a folder that Export wrote.

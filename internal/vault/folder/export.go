@@ -97,7 +97,7 @@ func (e *exporter) run() error {
 		return err
 	}
 	for i, box := range boxes {
-		if err := e.notebook(box, e.mark.Notebooks[i].Folder, lists[i]); err != nil {
+		if err := e.writeNotebook(box, e.mark.Notebooks[i].Folder, lists[i]); err != nil {
 			return err
 		}
 	}
@@ -177,15 +177,15 @@ func layOutDocuments(docs []*tree.Document, folder string) (list []exportedDocum
 	return list
 }
 
-// notebook writes one notebook.
-func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDocument) error {
+// writeNotebook writes one notebook.
+func (e *exporter) writeNotebook(box *tree.Notebook, folder string, list []exportedDocument) error {
 	e.refs = notebookRefs{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	e.report.Notebooks++
 	for _, l := range list {
 		if err := e.ctx(); err != nil {
 			return err
 		}
-		if err := e.document(l); err != nil {
+		if err := e.writeDocument(l); err != nil {
 			return err
 		}
 		e.done++
@@ -194,7 +194,7 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDo
 		}
 	}
 	for _, address := range sortedKeys(e.refs.assets) {
-		if err := e.asset(address); err != nil {
+		if err := e.writeAsset(address); err != nil {
 			return err
 		}
 	}
@@ -204,8 +204,8 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDo
 	return errors.Join(e.writeCards(), e.tx.Err())
 }
 
-// document writes one document.
-func (e *exporter) document(l exportedDocument) error {
+// writeDocument writes one document.
+func (e *exporter) writeDocument(l exportedDocument) error {
 	root := e.tx.Peek(l.ID())
 	if root == nil {
 		return e.tx.Err()
@@ -294,8 +294,8 @@ func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 	return "", ""
 }
 
-// asset writes one asset.
-func (e *exporter) asset(address string) error {
+// writeAsset writes one asset.
+func (e *exporter) writeAsset(address string) error {
 	file, name := storedAsset(e.tx, e.refs.box.ID, address)
 	if file == "" {
 		e.report.problem(e.refs.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")

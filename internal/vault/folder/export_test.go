@@ -18,8 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// filled returns a vault with everything that an export must keep.
-func filled(t testing.TB) *workspace.Workspace {
+// newFilledVault returns a vault with everything that an export must keep.
+func newFilledVault(t testing.TB) *workspace.Workspace {
 	t.Helper()
 	w := newVault(t)
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
@@ -65,17 +65,17 @@ func filled(t testing.TB) *workspace.Workspace {
 func TestExportComesBack(t *testing.T) {
 	t.Parallel()
 	for _, all := range []bool{false, true} {
-		first, second := filled(t), newVault(t)
-		dir, r := exported(t, first, folder.ExportOptions{AllIDs: all})
-		if got := codes(r); len(got) > 0 {
+		first, second := newFilledVault(t), newVault(t)
+		dir, r := exportAll(t, first, folder.ExportOptions{AllIDs: all})
+		if got := problemCodes(r); len(got) > 0 {
 			t.Errorf("problems: %q", got)
 		}
-		for _, p := range imported(t, second, dir, folder.ImportOptions{}).Problems {
+		for _, p := range importFolder(t, second, dir, folder.ImportOptions{}).Problems {
 			t.Errorf("problem in an export of ours: %v", p)
 		}
-		back, _ := exported(t, second, folder.ExportOptions{AllIDs: all})
-		compareFiles(t, read(t, back), read(t, dir))
-		a, b := notes(t, first), notes(t, second)
+		back, _ := exportAll(t, second, folder.ExportOptions{AllIDs: all})
+		compareFiles(t, readFiles(t, back), readFiles(t, dir))
+		a, b := documentsByPath(t, first), documentsByPath(t, second)
 		for name, d := range a {
 			other := b[name]
 			if other == nil {
@@ -89,14 +89,14 @@ func TestExportComesBack(t *testing.T) {
 				t.Errorf("%s: %v is not %v", name, other.Root.Attrs, d.Root.Attrs)
 			}
 		}
-		checked(t, second)
+		openAllAndCheck(t, second)
 	}
 }
 
 func TestExportedNames(t *testing.T) {
 	t.Parallel()
-	dir, _ := exported(t, filled(t), folder.ExportOptions{})
-	got := read(t, dir)
+	dir, _ := exportAll(t, newFilledVault(t), folder.ExportOptions{})
+	got := readFiles(t, dir)
 	for _, want := range []string{
 		"Work _ 工作 (2)/a_b_ c_.md", "Work _ 工作 (2)/A_b_ C_ (2).md", "Work _ 工作 (2)/a_b_ c_.md (2).md", "Work _ 工作 (2)/_CON.md", "Work _ 工作 (2)/assets (2).md",
 		"Work _ 工作 (2)/Untitled.md", "Work _ 工作 (2)/assets/pic-20240102030405-aaaaaaa.png", "Work _ 工作 (2)/assets/sub dir/doc-20240102030405-aaaaaab.pdf.sya",
@@ -117,12 +117,12 @@ func TestExportedNames(t *testing.T) {
 
 func TestExportRefuses(t *testing.T) {
 	t.Parallel()
-	w := filled(t)
+	w := newFilledVault(t)
 	other := files{"mine.txt": "x"}.write(t)
 	if _, err := folder.Export(t.Context(), w, other, folder.ExportOptions{Overwrite: true}); err == nil {
 		t.Error("a folder of somebody else was taken")
 	}
-	dir, _ := exported(t, w, folder.ExportOptions{})
+	dir, _ := exportAll(t, w, folder.ExportOptions{})
 	if _, err := folder.Export(t.Context(), w, dir, folder.ExportOptions{}); err == nil {
 		t.Error("an export was overwritten though nobody allowed it")
 	}
@@ -132,7 +132,7 @@ func TestExportRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "mine.txt"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before := read(t, dir)
+	before := readFiles(t, dir)
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		tx.RemoveDocument(tx.Document("20240102030405-child01"))
 		return nil
@@ -143,7 +143,7 @@ func TestExportRefuses(t *testing.T) {
 	if _, err := folder.Export(t.Context(), w, dir, folder.ExportOptions{Overwrite: true}); err != nil {
 		t.Fatal(err)
 	}
-	after := read(t, dir)
+	after := readFiles(t, dir)
 	if after["mine.txt"] != "mine" {
 		t.Error("a file of somebody else is gone")
 	}
@@ -160,8 +160,8 @@ func TestExportRefuses(t *testing.T) {
 // TestForeignMarker changes the marker file of an export so that it names files outside of the folder. They must not be touched.
 func TestForeignMarker(t *testing.T) {
 	t.Parallel()
-	w := filled(t)
-	dir, _ := exported(t, w, folder.ExportOptions{})
+	w := newFilledVault(t)
+	dir, _ := exportAll(t, w, folder.ExportOptions{})
 	victim := filepath.Join(filepath.Dir(dir), "victim.txt")
 	if err := os.WriteFile(victim, []byte("v"), 0o600); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestForeignMarker(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	dir := generated(3, 120).write(t)
+	dir := generateFolder(3, 120).write(t)
 	w := newVault(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -217,7 +217,7 @@ func TestInterrupted(t *testing.T) {
 	if r.Documents == 0 || r.Documents >= 120 {
 		t.Errorf("%d documents, want some", r.Documents)
 	}
-	checked(t, w)
+	openAllAndCheck(t, w)
 	out := filepath.Join(t.TempDir(), "out")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
@@ -231,5 +231,40 @@ func TestInterrupted(t *testing.T) {
 	}
 	if _, err := folder.Export(t.Context(), w, out, folder.ExportOptions{Overwrite: true}); err != nil {
 		t.Errorf("it cannot be done again: %v", err)
+	}
+}
+
+// A note was renamed in case alone, which a file system may not tell apart. The export over an earlier one keeps all files that it
+// has written. Where cases are told apart, a symbolic link makes a folder reachable by both names.
+func TestExportAfterRenameInCase(t *testing.T) {
+	t.Parallel()
+	w := newVault(t)
+	importFolder(t, w, files{"project.md": "one\n", "project/x.md": "two\n"}.write(t), folder.ImportOptions{})
+	dir, _ := exportAll(t, w, folder.ExportOptions{})
+	editDocument(t, w, "notes/project", func(_ *workspace.Tx, d *tree.Document) { d.Root.Attrs["title"] = "Project" })
+	at := filepath.Join(dir, "notes", "Project")
+	if _, err := os.Lstat(at); err != nil {
+		if err := os.Symlink("project", at); err != nil {
+			t.Skipf("symbolic links cannot be made here: %v", err)
+		}
+	}
+	if _, err := folder.Export(t.Context(), w, dir, folder.ExportOptions{Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, folder.MarkerName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct{ Files []string }
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(m.Files, "notes/Project/x.md") {
+		t.Errorf("the export has %q", m.Files)
+	}
+	for _, name := range m.Files {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Errorf("a file that was just written is not there: %v", err)
+		}
 	}
 }

@@ -51,8 +51,8 @@ func (f files) write(t testing.TB) string {
 	return dir
 }
 
-// read returns the files of a folder.
-func read(t testing.TB, dir string) files {
+// readFiles returns the files of a folder.
+func readFiles(t testing.TB, dir string) files {
 	t.Helper()
 	found := files{}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -70,7 +70,8 @@ func read(t testing.TB, dir string) files {
 	return found
 }
 
-func imported(t testing.TB, w *workspace.Workspace, dir string, o folder.ImportOptions) folder.Report {
+// importFolder imports a folder, and fails the test on an error.
+func importFolder(t testing.TB, w *workspace.Workspace, dir string, o folder.ImportOptions) folder.Report {
 	t.Helper()
 	r, err := folder.Import(t.Context(), w, dir, o)
 	if err != nil {
@@ -79,7 +80,8 @@ func imported(t testing.TB, w *workspace.Workspace, dir string, o folder.ImportO
 	return r
 }
 
-func exported(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (string, folder.Report) {
+// exportAll exports notebooks into a new folder and returns its path; by default all of them.
+func exportAll(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (string, folder.Report) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "export")
 	r, err := folder.Export(t.Context(), w, dir, o)
@@ -89,8 +91,8 @@ func exported(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (str
 	return dir, r
 }
 
-// notes returns the documents of a vault by the name of the notebook and their path by titles, such as "Box/Page/Child".
-func notes(t testing.TB, w *workspace.Workspace) map[string]*tree.Document {
+// documentsByPath returns the documents of a vault by the name of the notebook and their path by titles, such as "Box/Page/Child".
+func documentsByPath(t testing.TB, w *workspace.Workspace) map[string]*tree.Document {
 	t.Helper()
 	found := map[string]*tree.Document{}
 	err := w.View(t.Context(), func(tx *workspace.Tx) error {
@@ -108,11 +110,11 @@ func notes(t testing.TB, w *workspace.Workspace) map[string]*tree.Document {
 	return found
 }
 
-// markdown returns the documents of a vault as Markdown, by the same paths as notes. Pages of notebooks are left out.
-func markdown(t testing.TB, w *workspace.Workspace) map[string]string {
+// markdownByPath returns the documents of a vault as Markdown, by the same paths as documentsByPath. Pages of notebooks are left out.
+func markdownByPath(t testing.TB, w *workspace.Workspace) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for name, d := range notes(t, w) {
+	for name, d := range documentsByPath(t, w) {
 		if !d.Hidden() {
 			found[name] = markup.Export(d.Root)
 		}
@@ -120,7 +122,8 @@ func markdown(t testing.TB, w *workspace.Workspace) map[string]string {
 	return found
 }
 
-func codes(r folder.Report) []string {
+// problemCodes returns the problems of a report as "code path".
+func problemCodes(r folder.Report) []string {
 	found := []string{}
 	for _, p := range r.Problems {
 		found = append(found, p.Code+" "+p.Path+" "+p.What)
@@ -128,8 +131,8 @@ func codes(r folder.Report) []string {
 	return found
 }
 
-// checked opens all notebooks and fails the test if the vault is not sound.
-func checked(t testing.TB, w *workspace.Workspace) {
+// openAllAndCheck opens all notebooks and fails the test if the vault is not sound.
+func openAllAndCheck(t testing.TB, w *workspace.Workspace) {
 	t.Helper()
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		for _, box := range tx.Notebooks() { // the full text index holds open notebooks only
@@ -149,6 +152,7 @@ func checked(t testing.TB, w *workspace.Workspace) {
 	}
 }
 
+// compareFiles fails the test unless two folders have the same files.
 func compareFiles(t testing.TB, got, want files) {
 	t.Helper()
 	for name := range want {
@@ -170,7 +174,7 @@ func TestHeadingsAreNoChange(t *testing.T) {
 		"one": "# Plan\n", "several": "text\n\n## Plan\n\ntext\n\n# 计划\n", "quoted": "> ## Plan\n", "two of a name": "# A\n\n# A\n",
 	} {
 		w := newVault(t)
-		r := imported(t, w, files{"Plan.md": text}.write(t), folder.ImportOptions{})
+		r := importFolder(t, w, files{"Plan.md": text}.write(t), folder.ImportOptions{})
 		if len(r.Changes) > 0 || len(r.Problems) > 0 {
 			t.Errorf("%s: %+v, %+v", name, r.Changes, r.Problems)
 		}

@@ -195,6 +195,7 @@ func (f *frontMatter) readProperties(n *yaml.Node) bool {
 	return true
 }
 
+// attrName matches the names that an attribute may have.
 var attrName = lazyregexp.New(`^[a-z_:-][a-z0-9_:-]*$`)
 
 // reservedAttr reports whether a document attribute is stored elsewhere than among the attributes.

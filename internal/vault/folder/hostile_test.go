@@ -12,10 +12,10 @@ import (
 	"collie/internal/vault/markup"
 )
 
-// wants fails the test unless the report has each of the problems, given as "code path".
-func wants(t *testing.T, r folder.Report, problems ...string) {
+// wantProblems fails the test unless the report has each of the problems, given as "code path".
+func wantProblems(t *testing.T, r folder.Report, problems ...string) {
 	t.Helper()
-	found := strings.Join(codes(r), "\n") + "\n"
+	found := strings.Join(problemCodes(r), "\n") + "\n"
 	for _, p := range problems {
 		if !strings.Contains(found, p+" ") {
 			t.Errorf("no problem %q in\n%s", p, found)
@@ -41,9 +41,9 @@ func TestSymlinks(t *testing.T) {
 		}
 	}
 	w := newVault(t)
-	r := imported(t, w, dir, folder.ImportOptions{Notebook: "N"})
-	wants(t, r, "symlink loop", "symlink self.md", "symlink out.md", "symlink out.png", "symlink up", "symlink gone.md", "file-missing a.md")
-	for name, text := range markdown(t, w) {
+	r := importFolder(t, w, dir, folder.ImportOptions{Notebook: "N"})
+	wantProblems(t, r, "symlink loop", "symlink self.md", "symlink out.md", "symlink out.png", "symlink up", "symlink gone.md", "file-missing a.md")
+	for name, text := range markdownByPath(t, w) {
 		if strings.Contains(text, "secret") {
 			t.Errorf("%s: the link was followed: %s", name, text)
 		}
@@ -72,10 +72,10 @@ func TestHostileFiles(t *testing.T) {
 		"percent.md": strings.Repeat("%%", 9999) + "\n" + strings.Repeat("$", 9999) + strings.Repeat("`", 999) + "{{" + strings.Repeat("((", 999),
 	}.write(t)
 	w := newVault(t)
-	r := imported(t, w, dir, folder.ImportOptions{Notebook: "N"})
-	wants(t, r, "binary binary.md", "encoding odd.md", "encoding-guessed gb.md", "encoding-guessed utf16.md", "front-matter huge.md",
+	r := importFolder(t, w, dir, folder.ImportOptions{Notebook: "N"})
+	wantProblems(t, r, "binary binary.md", "encoding odd.md", "encoding-guessed gb.md", "encoding-guessed utf16.md", "front-matter huge.md",
 		"front-matter nested.md", "front-matter bad.md", "link-missing links.md", "file-missing links.md", "title-changed title.md")
-	got := shown(t, w)
+	got := shownDocuments(t, w)
 	for name, want := range map[string]string{
 		"N/gb": "中文 ((<笔记> '笔记'))", "N/utf16": "中文", "N/T": "text", "N/empty": "", "N/open": "---\n\ntitle: never closed\n\nbody",
 		"N/bad": "```yaml\na: b: c\n\t- x\n```\n\nbody",
@@ -87,7 +87,7 @@ func TestHostileFiles(t *testing.T) {
 	if _, there := got["N/binary"]; there {
 		t.Error("a binary file became a document")
 	}
-	checked(t, w)
+	openAllAndCheck(t, w)
 }
 
 // TestIDsTaken imports a folder twice: references in the second copy must lead to documents of that copy.
@@ -99,11 +99,11 @@ func TestIDsTaken(t *testing.T) {
 		"c.md": "copy\n{: id=\"20240102030405-ccccccc\"}",
 	}.write(t)
 	w := newVault(t)
-	first := imported(t, w, dir, folder.ImportOptions{Notebook: "One"})
-	wants(t, first, "id-taken c.md")
-	second := imported(t, w, dir, folder.ImportOptions{Notebook: "Two", Copy: true})
-	wants(t, second, "id-taken a.md", "id-taken b.md", "id-taken c.md")
-	docs := notes(t, w)
+	first := importFolder(t, w, dir, folder.ImportOptions{Notebook: "One"})
+	wantProblems(t, first, "id-taken c.md")
+	second := importFolder(t, w, dir, folder.ImportOptions{Notebook: "Two", Copy: true})
+	wantProblems(t, second, "id-taken a.md", "id-taken b.md", "id-taken c.md")
+	docs := documentsByPath(t, w)
 	for _, box := range []string{"One", "Two"} {
 		a, b := docs[box+"/a"], docs[box+"/b"]
 		if got := markup.References(a.Root.Children[0])[0].Target; got != b.Root.ID {
@@ -113,5 +113,5 @@ func TestIDsTaken(t *testing.T) {
 			t.Errorf("%s/b refers to %s, want %s", box, got, a.Root.Children[1].ID)
 		}
 	}
-	checked(t, w)
+	openAllAndCheck(t, w)
 }

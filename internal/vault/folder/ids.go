@@ -20,7 +20,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 		pg.id = a.pageID(pg)
 	}
 	for _, pg := range im.pages {
-		if pg.row != nil {
+		if pg.row != nil && pg.row.Target == pg.id {
 			pg.restoreIDs(pg.row.Names)
 		}
 		defined := slices.Clone(pg.definedIDs)
@@ -65,7 +65,7 @@ func (a *idAssigner) pageID(pg *page) string {
 	switch {
 	case pg.plan.page == pg:
 		return pg.plan.id
-	case pg.row != nil && requested == "":
+	case pg.row != nil && requested == "" && !(a.im.sync != nil && a.im.sync.leftNotebook(pg.row.Target) && a.im.isRestored(pg)):
 		return pg.row.Target
 	case requested != "" && exists && !a.im.o.Copy && !a.seen[requested]:
 		a.seen[requested] = true

@@ -60,7 +60,7 @@ func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOpt
 func newImporter(w *workspace.Workspace, o ImportOptions) *importer {
 	return &importer{
 		w: w, o: o, report: &Report{}, assets: map[string]string{}, assetsByHash: map[string][]string{}, assetHashes: map[string]string{},
-		claimed: map[string]bool{}, newIDs: map[string]bool{}, renamed: map[string]string{},
+		fileHashes: map[string]string{}, claimed: map[string]bool{}, newIDs: map[string]bool{}, renamed: map[string]string{},
 	}
 }
 
@@ -82,6 +82,7 @@ type importer struct {
 	assets       map[string]string   // addresses by path in the folder, "" for files that cannot be assets
 	assetsByHash map[string][]string // addresses of assets in the vault by hash
 	assetHashes  map[string]string   // hashes by address
+	fileHashes   map[string]string   // hashes of attachments by path; see hashOnce
 	claimed      map[string]bool     // files that are something other than attachments
 	newIDs       map[string]bool
 	renamed      map[string]string // new ids by old ones that the vault has already
@@ -89,6 +90,7 @@ type importer struct {
 	done         int
 	origin       workspace.Origin    // as stored during the import
 	changes      [len(kindNames)]int // lines by kind
+	skipped      bool                // a notebook of an export or archive is closed
 	sync         *syncer             // nil unless it is a part of a sync
 }
 
@@ -249,8 +251,12 @@ func (im *importer) finish(ctx context.Context) error {
 		for _, at := range forget {
 			tx.RemoveImported(im.origin.N, at)
 		}
+		m.links = im.linkHash() // with the attachments that are new
 		im.origin.State = im.folderHash() + " " + m.links
-		if im.report.Count(Conflict) > 0 {
+		switch {
+		case im.skipped || im.report.Count(Closed) > 0:
+			im.origin.State = "closed" // all pages are read again, until the notebook is open
+		case im.report.Count(Conflict) > 0:
 			im.origin.State = "conflicts " + m.links // conflicts are reported each time
 		}
 		tx.PutOrigin(&im.origin)
@@ -279,7 +285,9 @@ func (im *importer) layOut(name string) error {
 		return err
 	}
 	im.mark = mark
-	im.program = im.s.detectProgram()
+	if im.sync == nil || !im.sync.isKnown { // notes may have names by which a folder looks like that of another program
+		im.program = im.s.detectProgram()
+	}
 	inExport := func(string) bool { return false }
 	if mark != nil {
 		if im.o.Notebook != "" && len(mark.Notebooks) != 1 {

@@ -276,6 +276,7 @@ func (r *reader) ownTag(text string, i int) (int, string) {
 	return 1 + len(name), "#" + name + "#"
 }
 
+// hexColor matches a color after its number sign, which Obsidian does not take for a tag.
 var hexColor = lazyregexp.New(`^(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$`)
 
 // tagRune reports whether a character may be part of a tag of Obsidian.

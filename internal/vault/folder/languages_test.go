@@ -18,8 +18,8 @@ import (
 // languages is how often each name occurs in the large folder.
 const languages = 35
 
-// translated makes a folder with the same pages, under the same names and with the same links, once for each language.
-func translated(t testing.TB, n int) string {
+// writeTranslated makes a folder with the same pages, under the same names and with the same links, once for each language.
+func writeTranslated(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
 	for lang := range n {
@@ -63,12 +63,12 @@ func TestManyLanguages(t *testing.T) {
 	if await.Race {
 		t.Skip("it compares processor times, which the race detector does not keep")
 	}
-	one, all := translated(t, 1), translated(t, languages)
+	one, all := writeTranslated(t, 1), writeTranslated(t, languages)
 	cost := func(dir string) float64 {
 		w := newVault(t)
 		runtime.GC()
 		before := processorTime(t)
-		imported(t, w, dir, folder.ImportOptions{})
+		importFolder(t, w, dir, folder.ImportOptions{})
 		return processorTime(t) - before
 	}
 	cost(one) // warms up what is computed only once

@@ -89,6 +89,7 @@ func fenceOf(text string) string {
 	return ""
 }
 
+// Lines that begin an item, underline a heading, or define the address of a link: [name]: address "title".
 var (
 	item       = lazyregexp.New(`^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]`)
 	underlined = lazyregexp.New(`^ {0,3}(=+|-{2,})[ \t]*$`)
@@ -102,9 +103,10 @@ type listTracker struct {
 	listColumn int  // column where the list begins
 }
 
+// footnote matches the beginning of a footnote, [^name]:.
 var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
-// observe updates the state for a line that is not code.
+// observe updates the state for a line that is not code. afterBlank says that the line before it is blank.
 func (p *listTracker) observe(text string, afterBlank bool) {
 	switch {
 	case item.MatchString(text):
@@ -234,6 +236,8 @@ func alignHashes(a, b []string) []int {
 	for i := range partner {
 		partner[i] = -1
 	}
+	// The equal texts at the beginning and the end are partners. Between them, table has the length of the longest common
+	// sequence of each pair of rests.
 	lo := 0
 	for lo < len(a) && lo < len(b) && a[lo] == b[lo] {
 		partner[lo] = lo
@@ -250,7 +254,7 @@ func alignHashes(a, b []string) []int {
 		return partner
 	}
 	if n*m > maxAligned {
-		alignUnique(a, b, partner, lo, endA, endB)
+		alignGreedily(a, b, partner, lo, endA, endB)
 		return partner
 	}
 	table := make([]int32, (n+1)*(m+1))
@@ -278,8 +282,12 @@ func alignHashes(a, b []string) []int {
 	return partner
 }
 
-// alignUnique aligns long lists from the beginning, each text with the next equal one that is near.
-func alignUnique(a, b []string, partner []int, lo, endA, endB int) {
+// maxSkipped bounds how many texts alignGreedily may skip to find an equal one.
+const maxSkipped = 2000
+
+// alignGreedily sets partner for the texts of a from lo to endA, with partners in b from lo to endB: from the beginning, each text
+// gets the next equal one that is near. It is for lists that are too long for alignHashes.
+func alignGreedily(a, b []string, partner []int, lo, endA, endB int) {
 	places := map[string][]int{}
 	for j := lo; j < endB; j++ {
 		places[b[j]] = append(places[b[j]], j)
@@ -291,7 +299,7 @@ func alignUnique(a, b []string, partner []int, lo, endA, endB int) {
 			list = list[1:]
 		}
 		places[a[i]] = list
-		if len(list) > 0 && list[0]-next < 2000 {
+		if len(list) > 0 && list[0]-next < maxSkipped {
 			partner[i], next = list[0], list[0]+1
 		}
 	}

@@ -201,6 +201,7 @@ func closingBracket(text string) int {
 	return -1
 }
 
+// linkTitle splits what is between the parentheses of a link into the address and a title in quotes.
 var linkTitle = lazyregexp.New(`^(.*?)[ \t]+(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')$`)
 
 // destinationOf reads (address "title") and returns its length; 0 if there is none.

@@ -22,17 +22,26 @@ var (
 
 const logseqConfig = "logseq/config.edn"
 
-// isLogseq reports whether the folder is a Logseq graph.
+// isLogseq reports whether the folder is a Logseq graph. Notes of days in journals/ alone do not make one: others have
+// such a folder too.
 func (s *source) isLogseq() bool {
 	if _, err := s.root.Stat(logseqConfig); err == nil {
 		return true
 	}
+	if _, err := s.root.Stat(".obsidian"); err == nil {
+		return false
+	}
+	journals, pages := false, false
 	for at := range s.files {
-		if path.Dir(at) == "journals" && isPage(at) && journalName.MatchString(stem(at)) {
-			return true
+		switch dir := path.Dir(at); {
+		case !isPage(at):
+		case dir == "journals":
+			journals = journals || journalName.MatchString(stem(at))
+		case dir == "pages":
+			pages = true
 		}
 	}
-	return false
+	return journals && pages
 }
 
 // placeLogseq sets the name and folder of a Logseq page. The namespaces in its name become folders; a journal goes
@@ -169,7 +178,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		// An attribute list alone in an item would be taken for that of the list below, so an empty paragraph follows
 		// it.
 		created, _ := w.pg.stamps()
-		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.newID(created)}))
+		w.writeLines(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.newID(created)}))
 	default:
 		w.text(prefix, w.joinedText(rest), attrs)
 	}
@@ -200,8 +209,8 @@ func (w *writer) properties() map[string]string {
 	return attrs
 }
 
-// attribute stores a property of a block. It returns false if its name is not valid for an attribute: then it stays
-// text.
+// attribute stores a property of a block. It returns false if its name is not valid for an attribute, or the block has
+// another value under it: then it stays text.
 func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	value = strings.TrimSpace(value)
 	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ".", "-").Replace(key))
@@ -225,6 +234,9 @@ func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	if !attrName.MatchString(name) {
 		return false
 	}
+	if earlier, exists := attrs[name]; exists && earlier != value {
+		return false // two keys that are one attribute here
+	}
 	attrs[name] = value
 	return true
 }
@@ -241,7 +253,7 @@ func (w *writer) macro(prefix, rest string) bool {
 		return true
 	}
 	w.markKind(asCode)
-	w.put(prefix + "`" + rest + "`")
+	w.writeLines(prefix + "`" + rest + "`")
 	return true
 }
 
@@ -285,14 +297,14 @@ func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 			fence += "`"
 		}
 	}
-	w.put(prefix + fence + info)
+	w.writeLines(prefix + fence + info)
 	for _, l := range w.in[w.next:end] {
 		w.line = l.n
 		text := expandTabs(l.text, deep)
-		w.put(strings.TrimRight(pad+text[min(len(text)-len(strings.TrimLeft(text, " ")), deep):], " "))
+		w.writeLines(strings.TrimRight(pad+text[min(len(text)-len(strings.TrimLeft(text, " ")), deep):], " "))
 	}
 	w.line = w.in[end].n
-	w.put(pad + fence)
+	w.writeLines(pad + fence)
 	w.next = end + 1
 	return true
 }

@@ -37,11 +37,14 @@ func TestLogseq(t *testing.T) {
 		{"number in a bullet", "- 5. a\n  key:: v\n- - b", "- {: custom-key=\"v\"}5\\. a\n- \\- b"},
 		{"example", "- #+BEGIN_EXAMPLE\n  a\n    b\n  #+END_EXAMPLE", "- ```\n  a\n    b\n  ```"},
 		{"tabs before code", "## H\n\t- a\n\t  ```\n\t  x\n\t  \ty\n\t  ```", "## H\n\n- a\n\n  ```\n  x\n  \ty\n  ```"},
+		{"name twice", "- a\n  due_date:: 1\n  due-date:: 2", "- {: custom-due-date=\"1\"}a\n  due-date:: 2"},
+		{"name in the bullet and below", "- x\n- Status:: a\n  status:: b", "- x\n- {: custom-status=\"b\"}Status:: a"},
+		{"value twice", "- a\n  due_date:: 1\n  due-date:: 1", "- {: custom-due-date=\"1\"}a"},
 		{"heading", "- ## H\n  key:: v", "- {: custom-key=\"v\"}## H"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			becomes(t, files{
+			importAndCompare(t, files{
 				"logseq/config.edn": "{}", "logseq/bak/pages/x.md": "- no", "pages/Page.md": c.text, "pages/Other.md": other,
 				"pages/a___b.md": "- in a namespace", "journals/2024_01_31.md": "- today", "assets/a.png": "PNG",
 			}, "Page", c.want)
@@ -52,11 +55,11 @@ func TestLogseq(t *testing.T) {
 func TestLogseqPages(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
-	imported(t, w, files{
+	importFolder(t, w, files{
 		"journals/2024_01_31.md": "- today 今天", "pages/Book.md": "title:: The Book\ntags:: one, two words\nalias:: b1, b2\ntype:: novel\n\n- text",
 		"pages/a%2Fb.md": "- x",
 	}.write(t), folder.ImportOptions{Notebook: "N"})
-	docs := notes(t, w)
+	docs := documentsByPath(t, w)
 	day := docs["N/daily note/2024/01/2024-01-31"]
 	if day == nil || day.Root.Attrs["custom-dailynote-20240131"] != "20240131" {
 		t.Errorf("the note of the day is %v", day)
@@ -73,7 +76,7 @@ func TestLogseqPages(t *testing.T) {
 	if docs["N/a/b"] == nil {
 		t.Errorf("the namespace is lost: %v", docs)
 	}
-	if text := shown(t, w)["N/The Book"]; strings.Contains(text, "::") {
+	if text := shownDocuments(t, w)["N/The Book"]; strings.Contains(text, "::") {
 		t.Errorf("properties are left: %s", text)
 	}
 }

@@ -146,20 +146,21 @@ func (im *importer) folderHash() string {
 	for _, at := range sortedKeys(im.s.files) {
 		hash, isPage := bySource[at]
 		if row := im.memory.rows[at]; !isPage && (row != nil || im.claimed[at]) {
-			hash = im.s.hash(at, maxAsset)
+			hash = im.hashOnce(at)
 		}
 		writeTexts(sum, at, hash)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// linkHash returns a hash of everything that decides where links lead.
+// linkHash returns a hash of everything that decides where links lead. The contents of attachments are among it: they are
+// imported while a page that shows them is read, and may get another address.
 func (im *importer) linkHash() string {
 	sum := sha256.New()
 	writeTexts(sum, converterVersion)
 	for _, at := range sortedKeys(im.s.files) {
 		if !isPage(at) {
-			writeTexts(sum, at)
+			writeTexts(sum, at, im.attachmentHash(at))
 		}
 	}
 	for _, pg := range im.pages {
@@ -173,6 +174,26 @@ func (im *importer) linkHash() string {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// attachmentHash returns the hash of a file that has become an asset; "" for others.
+func (im *importer) attachmentHash(at string) string {
+	row := im.memory.rows[at]
+	if row == nil || row.Kind != assetKind {
+		return ""
+	}
+	if _, exists := im.assetHashes[row.Target]; !exists && im.o.Theirs {
+		return "" // its pages are read again and bring it back
+	}
+	return im.hashOnce(at)
+}
+
+// hashOnce returns the hash that a file had when this import looked first. What changes later is for the next import.
+func (im *importer) hashOnce(at string) string {
+	if im.fileHashes[at] == "" {
+		im.fileHashes[at] = im.s.hash(at, maxAsset)
+	}
+	return im.fileHashes[at]
 }
 
 // rowPath returns the path under which a page is remembered.

@@ -39,11 +39,12 @@ func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, linked map[
 	if len(blocks) == 0 {
 		blocks = []*tree.Block{tx.EmptyParagraph()}
 	}
-	children := m.list(d.Root.Children, blocks)
+	children := m.mergeList(d.Root.Children, blocks)
 	d.Root.Children = nil
 	d.Root.Insert(0, children...)
 }
 
+// hashOf returns the hash of a block and everything below it, which is computed once.
 func (m *merger) hashOf(b *tree.Block) string {
 	h, ok := m.hash[b]
 	if !ok {
@@ -53,8 +54,8 @@ func (m *merger) hashOf(b *tree.Block) string {
 	return h
 }
 
-// list merges the blocks of one container.
-func (m *merger) list(before, after []*tree.Block) []*tree.Block {
+// mergeList returns the blocks of one container after the merge: before are those of the document, after those of the file.
+func (m *merger) mergeList(before, after []*tree.Block) []*tree.Block {
 	partner := m.matchBlocks(before, after)
 	merged := make([]*tree.Block, len(after))
 	for i, b := range after {
@@ -93,7 +94,7 @@ func (m *merger) matchBlocks(before, after []*tree.Block) []*tree.Block {
 		switch old := m.old[id]; {
 		case old != nil && old.Kind == b.Kind && isIn(before, old):
 			partner[i] = old
-		case m.linked[id] || old != nil:
+		case m.linked[id] || old != nil: // its id must not change, so it takes the place of no other block
 		default:
 			if list := byHash[m.hashOf(b)]; len(list) > 0 {
 				partner[i], byHash[m.hashOf(b)] = list[0], list[1:]
@@ -138,6 +139,7 @@ func (m *merger) isEqual(old, b *tree.Block) bool {
 	return m.hashOf(old) == m.hashOf(b) && m.sameIDs(old, b)
 }
 
+// sameIDs reports whether the blocks to which links refer, among a new block and those below it, have the ids of the old ones.
 func (m *merger) sameIDs(old, b *tree.Block) bool {
 	if id := b.Attrs["id"]; m.linked[id] && id != old.ID || len(old.Children) != len(b.Children) {
 		return false
@@ -161,7 +163,7 @@ func (m *merger) replaceContent(old, b *tree.Block) {
 			attrs[name] = value
 		}
 	}
-	children := m.list(old.Children, b.Children)
+	children := m.mergeList(old.Children, b.Children)
 	old.Text, old.Marker, old.Task, old.Attrs = b.Text, b.Marker, b.Task, attrs
 	old.Children = nil
 	old.Insert(0, children...)

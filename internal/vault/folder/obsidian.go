@@ -137,6 +137,7 @@ func (w *obsidianWriter) embed(text string) string {
 	return text
 }
 
+// anyAddress matches the address of an asset in quotes.
 var anyAddress = lazyregexp.New(`(["'])(assets/[^"'\n]+)(["'])`)
 
 // addresses changes the addresses of assets in HTML.
@@ -152,8 +153,8 @@ func (w *obsidianWriter) addresses(text string) string {
 	})
 }
 
-// inline writes the text of a leaf. row says that it is a table, in which bars are escaped.
-func (w *obsidianWriter) inline(text string, row bool) string {
+// inline writes the text of a leaf. inTable says that it is a table, in which bars inside of cells are escaped.
+func (w *obsidianWriter) inline(text string, inTable bool) string {
 	if !strings.ContainsAny(text, "(#[<{%") {
 		return text
 	}
@@ -164,16 +165,17 @@ func (w *obsidianWriter) inline(text string, row bool) string {
 		if i+1 < len(spans) {
 			next = spans[i+1].Markdown
 		}
-		out.WriteString(w.span(s, out.String(), next, row))
+		out.WriteString(w.span(s, out.String(), next, inTable))
 	}
 	return out.String()
 }
 
 // span writes one span of a text. before is what was written of the text so far, next the Markdown of the next span.
-func (w *obsidianWriter) span(s markup.Span, before, next string, row bool) string {
+// inTable is as for inline.
+func (w *obsidianWriter) span(s markup.Span, before, next string, inTable bool) string {
 	switch s.Kind {
 	case "block-ref":
-		return w.reference(s, row)
+		return w.reference(s, inTable)
 	case "tag":
 		if name := s.Content; isObsidianTag(name) && !startsWithTagRune(next) && endsBeforeTag(before) {
 			return "#" + name
@@ -195,7 +197,7 @@ func (w *obsidianWriter) span(s markup.Span, before, next string, row bool) stri
 		}
 		if id, found := strings.CutPrefix(s.Target, "siyuan://blocks/"); found && s.Kind == "a" && !w.exact {
 			if link := w.link(id); link != "" {
-				return "[[" + link + "|" + s.Content + "]]"
+				return labeledLink(link, s.Content, inTable)
 			}
 		}
 	case "":
@@ -236,11 +238,14 @@ func (w *obsidianWriter) plain(text, before string) string {
 	return out.String()
 }
 
+// isObsidianTag reports whether Obsidian reads # and this name as a tag. It must not be
+// digits alone, hyphens and slashes alone, or end in a slash.
 func isObsidianTag(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(r rune) bool { return !tagRune(r) }) < 0 && strings.Trim(name, "0123456789") != "" &&
 		strings.Trim(name, "-_/") != "" && !strings.HasSuffix(name, "/")
 }
 
+// startsWithTagRune reports whether a text would continue a tag that ends right before it.
 func startsWithTagRune(text string) bool {
 	r, n := utf8.DecodeRuneInString(text)
 	return n > 0 && (tagRune(r) || r == '#')
@@ -259,14 +264,18 @@ func endsBeforeTag(text string) bool {
 // noLabel matches what must not be in the label of a wiki link.
 var noLabel = lazyregexp.New(`[\[\]|\n]`)
 
-// reference writes a reference.
-func (w *obsidianWriter) reference(s markup.Span, row bool) string {
+// labeledLink returns a wiki link that shows label. In a table its bars are escaped, since a bare one would begin a new cell.
+func labeledLink(link, label string, inTable bool) string {
+	if inTable {
+		return "[[" + link + `\|` + strings.ReplaceAll(label, "|", `\|`) + "]]"
+	}
+	return "[[" + link + "|" + label + "]]"
+}
+
+// reference writes a reference to a block as a wiki link. inTable is as for inline.
+func (w *obsidianWriter) reference(s markup.Span, inTable bool) string {
 	link, shown := w.link(s.Target), w.shown(s.Target)
 	dynamic := s.Subtype == "d"
-	bar := "|"
-	if row {
-		bar = `\|`
-	}
 	switch {
 	case link == "" && w.exact:
 		return s.Markdown
@@ -283,7 +292,7 @@ func (w *obsidianWriter) reference(s markup.Span, row bool) string {
 		}
 		return "[[" + link + "]]"
 	}
-	return "[[" + link + bar + s.Content + "]]"
+	return labeledLink(link, s.Content, inTable)
 }
 
 // notInLink matches what must not be in the name of a wiki link.
@@ -339,9 +348,9 @@ func anchorName(id string, taken func(name string) bool) string {
 	return id
 }
 
-// plainFront writes the front matter of a document as Obsidian has it, "" for none. title is the title of the document if
+// obsidianFront writes the front matter of a document as Obsidian has it, "" for none. title is the title of the document if
 // the name of the file is another one, else "". old is the YAML that the file has now: the lines of keys whose values are the same stay.
-func plainFront(attrs map[string]string, title, old string) string {
+func obsidianFront(attrs map[string]string, title, old string) string {
 	want := map[string]string{}
 	for name, value := range attrs {
 		if !reservedAttr(name) && value != "" && !isUsageAttr(name) {
@@ -456,6 +465,7 @@ func attrOfKey(key string) string {
 	return ""
 }
 
+// frontKey matches a line of YAML that begins with a key at the top level.
 var frontKey = lazyregexp.New(`^[^\s#\-][^:]*:(?:\s|$)|^["'][^"']+["']\s*:`)
 
 // frontEntries splits YAML into its keys at the top, each with all its lines and the comments above it.

@@ -1,13 +1,17 @@
 package folder_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"collie/internal/vault/folder"
+	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
+	"collie/internal/vault/workspace"
 )
 
 // TestObsidian imports a page with each construct of Obsidian and compares the document that it becomes. In results, <text> stands
@@ -77,7 +81,7 @@ func TestObsidian(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			becomes(t, files{
+			importAndCompare(t, files{
 				".obsidian/app.json": "{}", ".obsidian/x.md": "no", ".trash/y.md": "no",
 				"Page.md": c.text, "Target.md": "---\naliases: [Ziel 目标]\n---\n" + target, "sub/Other.md": "# Deep One\n\nback to [[Page]]",
 				"sub/图 one.png": "PNG", "files/paper.pdf": "PDF",
@@ -90,13 +94,13 @@ func TestObsidian(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
-	r := imported(t, w, files{
+	r := importFolder(t, w, files{
 		"A.md": "a", "A/child.md": "c", "B/B.md": "b", "B/child.markdown": "c", "C/deep/x.md": "x",
 		"1/2/3/4/5/6/7/8/9.md": "deep", "empty/picture.png": "p", "case.md": "lower", "Case.MD": "upper",
 		"中文/笔记 📓.md": "好", ".hidden/x.md": "no", ".hidden.md": "no",
 	}.write(t), folder.ImportOptions{Notebook: "N"})
 	var got []string
-	for name := range markdown(t, w) {
+	for name := range markdownByPath(t, w) {
 		got = append(got, name)
 	}
 	slices.Sort(got)
@@ -107,7 +111,7 @@ func TestPlaces(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("documents\n%q\nwant\n%q", got, want)
 	}
-	found := strings.Join(codes(r), "\n")
+	found := strings.Join(problemCodes(r), "\n")
 	for _, want := range []string{"too-deep 1/2/3/4/5/6/7/8/9.md", "not-linked empty/picture.png"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("no problem %q in\n%s", want, found)
@@ -120,13 +124,13 @@ func TestPlaces(t *testing.T) {
 func TestTimesOfFrontMatter(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
-	imported(t, w, files{
+	importFolder(t, w, files{
 		"Millis.md": "---\ncreated: 1641092645006\nupdated: 1651838465238\n---\nx",
 		"Zone.md":   "---\ncreated: 2022-01-02T03:04:05.678+09:00\nupdated: 2022-05-06T07:08:09Z\n---\nx",
 		"None.md":   "---\ncreated: once\nupdated: a while ago\n---\nx",
 		"Plain.md":  "---\ncreated: 2022-01-02 03:04:05\nupdated: 2022-05-06\n---\nx",
 	}.write(t), folder.ImportOptions{Notebook: "N"})
-	found := notes(t, w)
+	found := documentsByPath(t, w)
 	for page, want := range map[string][4]string{
 		"Millis": {tree.Stamp(time.UnixMilli(1641092645006)), "1641092645006", tree.Stamp(time.UnixMilli(1651838465238)), "1651838465238"},
 		"Zone": {
@@ -150,12 +154,12 @@ func TestTimesOfFrontMatter(t *testing.T) {
 func TestFrontMatter(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
-	imported(t, w, files{"Note.md": "---\nid: 20240102030405-abcdefg\ntitle: \"A: title\"\ntags: [one, 二/三]\naliases: [x, y]\n" +
+	importFolder(t, w, files{"Note.md": "---\nid: 20240102030405-abcdefg\ntitle: \"A: title\"\ntags: [one, 二/三]\naliases: [x, y]\n" +
 		"created: 2020-01-01\nupdated: 2024-05-06 07:08:09\nauthor: Me\n作者: 鲁迅\nlist: [a, b]\nmap: {k: v}\ndone: true\nempty:\ndate: 2019-01-01\nnested: {n: 1, t: true}\ntemplate: {{x}}\n---\ntext"}.write(t),
 		folder.ImportOptions{Notebook: "N"})
-	d := notes(t, w)["N/A: title"]
+	d := documentsByPath(t, w)["N/A: title"]
 	if d == nil {
-		t.Fatalf("the document is not there: %v", notes(t, w))
+		t.Fatalf("the document is not there: %v", documentsByPath(t, w))
 	}
 	for name, want := range map[string]string{
 		"id": "20240102030405-abcdefg", "tags": "one,二/三", "alias": "x,y", "updated": "20240506070809", "custom-author": "Me",
@@ -164,6 +168,34 @@ func TestFrontMatter(t *testing.T) {
 	} {
 		if got := d.Root.Attrs[name]; got != want {
 			t.Errorf("attribute %s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPlainLinkInTable writes a table, in a cell of which a link leads to another document, for Obsidian. There a bar inside a
+// cell would begin the next one, so the bar between target and label of the wiki link must be escaped.
+func TestPlainLinkInTable(t *testing.T) {
+	t.Parallel()
+	w, dir := newVault(t), t.TempDir()
+	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
+		box := tx.CreateNotebook("notes")
+		target := tx.AddDocument(box, nil, "Target", "", nil)
+		link := "[the page](siyuan://blocks/" + target.ID() + ")"
+		tx.AddDocument(box, nil, "Page", "", tx.Identify(markup.Parse("see "+link+"\n\n| a | b |\n|---|---|\n| "+link+" | c |")))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Sync(t.Context(), w, dir, folder.SyncOptions{Notebook: "notes", Plain: true}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "Page.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"see [[Target|the page]]", `|[[Target\|the page]]|c|`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("there is no %s in\n%s", want, data)
 		}
 	}
 }

@@ -176,6 +176,7 @@ func anchorOf(text string) string {
 	return ""
 }
 
+// cutAnchor splits "text ^name" at the name; anchor is "" if there is none.
 func cutAnchor(text string) (rest, anchor string) {
 	if anchor = anchorOf(text); anchor == "" {
 		return text, ""
@@ -183,6 +184,7 @@ func cutAnchor(text string) (rest, anchor string) {
 	return strings.TrimRight(anchorEnd.ReplaceAllString(text, ""), " \t"), anchor
 }
 
+// notInHeading matches what two headings with the same key may differ in.
 var notInHeading = lazyregexp.New(`[^\p{L}\p{N}]+`)
 
 // headingKey returns the key to look up a heading, since links write headings without marks, and addresses with hyphens

@@ -23,7 +23,7 @@ func (im *importer) surveyPage(pg *page) {
 	}
 	list, ok := im.open(pg, true)
 	if !ok {
-		pg.broken = true
+		pg.broken, pg.title = true, tidied(pg.name)
 		return
 	}
 	pg.title = im.titleOf(pg)

@@ -175,6 +175,7 @@ func naturalCompare(a, b string) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// digitRun returns how many digits a text begins with.
 func digitRun(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

@@ -29,8 +29,7 @@ func (im *importer) isUnchanged(pg *page) bool {
 	if pg.row == nil || pg.from != "" {
 		return false
 	}
-	_, exists := m.inVault[pg.row.Target]
-	if !exists {
+	if !im.hasDocument(pg.row.Target) {
 		if im.o.Theirs || im.sync != nil && im.isRestored(pg) {
 			return false
 		}
@@ -50,12 +49,14 @@ func (im *importer) isUnchanged(pg *page) bool {
 func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome, report func(error), err error) {
 	d := tx.Document(pg.id)
 	switch {
-	case pg.broken && len(pg.children) == 0:
+	case pg.broken && (d != nil || len(pg.children) == 0):
 		return pageOutcome{state: LeftOut}, nil, nil
 	case d == nil && tx.DocumentExists(pg.id):
 		return pageOutcome{state: Closed}, nil, nil
 	case d == nil && pg.row != nil && !im.o.Theirs && !(im.sync != nil && im.isRestored(pg.page)):
 		return pageOutcome{state: Removed}, nil, nil
+	case d == nil && im.belongsToClosed(tx, pg.page):
+		return pageOutcome{state: Closed}, nil, nil
 	case d == nil:
 		out.state = Added
 		if pg.row != nil {
@@ -74,6 +75,18 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 		return im.sync.updateDocument(tx, d, pg), nil, nil
 	}
 	return im.update(tx, d, pg)
+}
+
+// belongsToClosed reports whether a page that has no document yet would get one in the notebook of the last import, and
+// that notebook is closed.
+func (im *importer) belongsToClosed(tx *workspace.Tx, pg *page) bool {
+	for up := pg.parent; up != nil; up = up.parent {
+		if tx.Document(up.id) != nil {
+			return false
+		}
+	}
+	box := tx.Notebook(im.memory.origin.Notebook)
+	return pg.plan.exported == nil && box != nil && box.Conf.Closed
 }
 
 // update updates an existing document, unless both the document and its file have changed. report is as in putPage.
@@ -167,6 +180,12 @@ func (im *importer) placeDocument(tx *workspace.Tx, d *tree.Document, pg convert
 	}
 }
 
+// hasDocument reports whether the vault has a document; in a sync, whether its notebook has.
+func (im *importer) hasDocument(id string) bool {
+	_, exists := im.memory.inVault[id]
+	return exists && (im.sync == nil || !im.sync.leftNotebook(id))
+}
+
 // isRestored reports whether a page whose document was removed in the vault comes back: its file has changed, or a page
 // below it stays.
 func (im *importer) isRestored(pg *page) bool {
@@ -174,12 +193,7 @@ func (im *importer) isRestored(pg *page) bool {
 		return true
 	}
 	for _, child := range pg.children {
-		if child.row != nil {
-			if _, exists := im.memory.inVault[child.row.Target]; exists {
-				return true
-			}
-		}
-		if im.isRestored(child) {
+		if child.row != nil && im.hasDocument(child.row.Target) || im.isRestored(child) {
 			return true
 		}
 	}
@@ -233,7 +247,7 @@ func (im *importer) reportOutcome(pg convertedPage, out pageOutcome) {
 		}
 		im.report.problem(pg.path(), 0, codeConflict, pg.title, why)
 	case Closed:
-		im.report.problem(pg.path(), 0, codeNotebookClosed, pg.title, "the document is in a notebook that is closed: open it first")
+		im.report.problem(pg.path(), 0, codeNotebookClosed, pg.title, "its notebook is closed: open it and import again")
 	case BothKept:
 		im.report.problem(pg.path(), 0, codeConflict, pg.title, "changed on both sides: the file stays, and what the notebook said is beside it")
 		im.report.Documents++

@@ -75,14 +75,14 @@ func (x *exportPhase) relink(pg *page, old []byte) *relinked {
 	}
 	moved := apply(string(old), l.edits, nil)
 	r := &relinked{text: []byte(moved), open: l.open}
-	r.before, r.after = x.before.madeOf(from, old), x.ex.madeOf(pg, r.text)
+	r.before, r.after = x.before.importedHash(from, old), x.ex.importedHash(pg, r.text)
 	if len(l.loose) == 0 {
 		if r.before != r.after {
 			return nil
 		}
 		return r
 	}
-	if x.before.madeOf(from, []byte(apply(string(old), nil, l.loose))) != x.ex.madeOf(pg, []byte(apply(string(old), l.edits, l.loose))) {
+	if x.before.importedHash(from, []byte(apply(string(old), nil, l.loose))) != x.ex.importedHash(pg, []byte(apply(string(old), l.edits, l.loose))) {
 		return nil
 	}
 	return r
@@ -149,7 +149,7 @@ func (l *relinker) file(f *fileText, offset int) {
 			row := strings.HasPrefix(rest, "|")
 			l.text, l.base, l.was.row, l.is.row = text, offset, row, row
 			if m := definition.FindStringSubmatchIndex(f.lines[i]); m != nil {
-				l.address(f.lines[i], m[4], m[5], link, m[0], m[1], "")
+				l.followAddress(f.lines[i], m[4], m[5], link, m[0], m[1], "")
 			} else {
 				l.scan(text)
 			}
@@ -175,11 +175,11 @@ func (l *relinker) joined(f *fileText, i int, fences *fenceTracker) (text string
 	return text, next
 }
 
-// addressee is the kind of markup that an address is in.
-type addressee int
+// addressKind is the kind of markup that an address is in.
+type addressKind int
 
 const (
-	link addressee = iota
+	link addressKind = iota
 	image
 	element // of HTML
 )
@@ -213,7 +213,7 @@ func (l *relinker) scan(text string) {
 			if link := autoLink.FindString(rest); link != "" {
 				n = len(link)
 			} else if tag := htmlElement.FindString(rest); tag != "" {
-				l.element(text, i, tag)
+				l.followElement(text, i, tag)
 				n = len(tag)
 			}
 		case '{':
@@ -229,7 +229,7 @@ func (l *relinker) scan(text string) {
 			switch {
 			case strings.HasPrefix(body, "[[") && end > 0:
 				n = len(rest) - len(body) + end + 2
-				l.wiki(text, i, i+n, embed)
+				l.followWiki(text, i, i+n, embed)
 			case strings.HasPrefix(body, "["):
 				n = len(rest) - len(body) + 1
 				open = append(open, bracket{i + n - 1, embed})
@@ -254,21 +254,21 @@ func (l *relinker) scan(text string) {
 			if b.image {
 				of = image
 			}
-			l.address(text, at, at+len(address), of, begin, i+n, text[b.at+1:i])
+			l.followAddress(text, at, at+len(address), of, begin, i+n, text[b.at+1:i])
 		}
 		i += min(n, len(text)-i)
 	}
 }
 
-// element follows the addresses in an HTML element at offset i of a text.
-func (l *relinker) element(text string, i int, tag string) {
+// followElement follows the addresses in an HTML element at offset i of a text.
+func (l *relinker) followElement(text string, i int, tag string) {
 	for _, m := range sourceAttr.FindAllStringSubmatchIndex(tag, -1) {
 		from, to := m[6], m[7]
 		if from < 0 {
 			from, to = m[8], m[9]
 		}
 		if from >= 0 && !strings.HasPrefix(tag, "<!--") {
-			l.address(text, i+from, i+to, element, i, i+len(tag), "")
+			l.followAddress(text, i+from, i+to, element, i, i+len(tag), "")
 		}
 	}
 }
@@ -278,32 +278,40 @@ func (l *relinker) replace(from, to int, with string) {
 	l.edits = append(l.edits, textEdit{l.base + from, l.base + to, with})
 }
 
-// letGo adds the link between two offsets of the scanned text to loose.
-func (l *relinker) letGo(from, to int) {
+// addLoose adds the link between two offsets of the scanned text to loose.
+func (l *relinker) addLoose(from, to int) {
 	l.loose = append(l.loose, textEdit{from: l.base + from, to: l.base + to})
 }
 
-// follow decides what to do with one link: nothing, another name for its target, or adding it to loose. The link is between
-// from and to of the scanned text, and the name of its target between nameFrom and nameTo. was is where it led, is where it
-// will lead unchanged. label is the text that it shows. candidates returns other names for the target, and leads returns
-// where a name leads.
-func (l *relinker) follow(from, to, nameFrom, nameTo int, was, is linkGoal, label string, candidates func() []string, leads func(name string) linkGoal) {
+// foundLink is a link in the scanned text.
+type foundLink struct {
+	from, to         int                        // the whole link
+	nameFrom, nameTo int                        // the name or address of its target
+	was, is          linkGoal                   // where it led when the folder was read, and where it will lead if it stays as it is
+	label            string                     // the text that it shows
+	candidates       func() []string            // returns other names for the target, those like its present name first
+	leads            func(name string) linkGoal // returns where a name will lead
+}
+
+// follow decides what to do with one link: nothing, another name for its target, or adding it to loose.
+func (l *relinker) follow(f foundLink) {
+	from, to, was, is, label := f.from, f.to, f.was, f.is, f.label
 	switch {
 	case was == (linkGoal{}):
 		if is != (linkGoal{}) {
-			l.letGo(from, to)
+			l.addLoose(from, to)
 			l.open = true
 		}
 		return
 	case was.doc != "" && l.x.pages[was.doc] == nil:
-		l.letGo(from, to) // the next import finds that it leads nowhere
+		l.addLoose(from, to) // the next import finds that it leads nowhere
 		l.open = true
 		return
 	case !was.isMet(is):
 		found := false
-		for _, name := range candidates() {
-			if found = name != "" && was.isMet(leads(name)); found {
-				l.replace(nameFrom, nameTo, name)
+		for _, name := range f.candidates() {
+			if found = name != "" && was.isMet(f.leads(name)); found {
+				l.replace(f.nameFrom, f.nameTo, name)
 				break
 			}
 		}
@@ -318,7 +326,7 @@ func (l *relinker) follow(from, to, nameFrom, nameTo int, was, is linkGoal, labe
 	}
 	if was.doc != "" && dynamicRef.ReplaceAllString(l.was.reference(l.targetOf(l.was.im, was), label), "(($1))") !=
 		dynamicRef.ReplaceAllString(l.is.reference(l.targetOf(l.is.im, was), label), "(($1))") {
-		l.letGo(from, to) // its label was the title of the target and is not any more, or the reverse
+		l.addLoose(from, to) // its label was the title of the target and is not any more, or the reverse
 	}
 }
 
@@ -330,8 +338,8 @@ func (l *relinker) targetOf(im *importer, goal linkGoal) target {
 	return target{l.x.read[goal.doc], goal.block}
 }
 
-// wiki follows [[name#fragment|label]], or an embed, between from and to of a text.
-func (l *relinker) wiki(text string, from, to int, embed bool) {
+// followWiki follows [[name#fragment|label]], or an embed, between from and to of a text.
+func (l *relinker) followWiki(text string, from, to int, embed bool) {
 	begin := from + 2
 	if embed {
 		begin++
@@ -353,7 +361,10 @@ func (l *relinker) wiki(text string, from, to int, embed bool) {
 		return func(name string) linkGoal { return r.wikiGoal(name, embed) }
 	}
 	was := leads(&l.was)(name)
-	l.follow(from, to, at, at+len(name), was, leads(&l.is)(name), label, func() []string { return l.wikiNames(was, name) }, leads(&l.is))
+	l.follow(foundLink{
+		from: from, to: to, nameFrom: at, nameTo: at + len(name), was: was, is: leads(&l.is)(name), label: label,
+		candidates: func() []string { return l.wikiNames(was, name) }, leads: leads(&l.is),
+	})
 }
 
 // wikiGoal returns where the name of a wiki link or an embed leads.
@@ -452,20 +463,23 @@ func pathsLike(name, at, from, ext string) []string {
 	return list
 }
 
-// address follows the address between nameFrom and nameTo of a text. It belongs to the link, image or element between from
+// followAddress follows the address between nameFrom and nameTo of a text. It belongs to the link, image or element between from
 // and to.
-func (l *relinker) address(text string, nameFrom, nameTo int, of addressee, from, to int, label string) {
+func (l *relinker) followAddress(text string, nameFrom, nameTo int, of addressKind, from, to int, label string) {
 	address := text[nameFrom:nameTo]
 	leads := func(r *reader) func(string) linkGoal {
 		return func(address string) linkGoal { return r.addressGoal(address, of) }
 	}
 	was := leads(&l.was)(address)
 	angled := nameFrom > 0 && text[nameFrom-1] == '<'
-	l.follow(from, to, nameFrom, nameTo, was, leads(&l.is)(address), unescapeBackslashes(label), func() []string { return l.addresses(was, address, angled) }, leads(&l.is))
+	l.follow(foundLink{
+		from: from, to: to, nameFrom: nameFrom, nameTo: nameTo, was: was, is: leads(&l.is)(address), label: unescapeBackslashes(label),
+		candidates: func() []string { return l.addresses(was, address, angled) }, leads: leads(&l.is),
+	})
 }
 
 // addressGoal returns where an address leads.
-func (r *reader) addressGoal(address string, of addressee) linkGoal {
+func (r *reader) addressGoal(address string, of addressKind) linkGoal {
 	if isExternal(address) {
 		if fragment, found := strings.CutPrefix(address, "#"); found && of == link {
 			if t, why := r.inside(r.pg, unescapeFragment(fragment)); why == "" && t.id != "" {
@@ -551,9 +565,9 @@ func (l *relinker) addresses(goal linkGoal, address string, angled bool) (list [
 	return list
 }
 
-// named returns the text of a file with a ^name for each block of the document to which links refer, unless the present
+// addNames returns the text of a file with a ^name for each block of the document to which links refer, unless the present
 // lines have no place for it. text must have the same content as the document.
-func (x *exportPhase) named(pg *page, root *tree.Block, text []byte) []byte {
+func (x *exportPhase) addNames(pg *page, root *tree.Block, text []byte) []byte {
 	f := splitFile(text)
 	if f.bom+f.text(1, len(f.lines)) != string(text) {
 		return text
@@ -573,7 +587,7 @@ func (x *exportPhase) named(pg *page, root *tree.Block, text []byte) []byte {
 		}
 	}
 	out := []byte(f.bom + f.text(1, len(f.lines)))
-	made := x.ex.madeBlocks(pg, out)
+	made := x.ex.importedBlocks(pg, out)
 	if contentHash(nil, made) != contentHash(nil, root.Children) || !x.hasNames(made, root.Children, x.namesIn(pg, out)) {
 		return text
 	}

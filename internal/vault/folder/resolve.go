@@ -64,6 +64,7 @@ func newIndex(pages []*page) *index {
 	return x
 }
 
+// add adds a page to the list of a key, once.
 func add(m map[string][]*page, key string, pg *page) {
 	if key != "" && !slices.Contains(m[key], pg) {
 		m[key] = append(m[key], pg)

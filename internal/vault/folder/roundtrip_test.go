@@ -23,6 +23,7 @@ var (
 	chineseWords = strings.Fields("会议 记录 项目 计划 关于 港口 预算 春天 旅行 总结 待办 事项 读书 笔记 数据库 想法")
 )
 
+// words returns n random words.
 func (g *generator) words(n int, chinese bool) string {
 	from, between := englishWords, " "
 	if chinese {
@@ -39,8 +40,8 @@ func (g *generator) id() string {
 	return fmt.Sprintf("2024%02d%02d%02d%02d%02d-g%06d", 1+g.IntN(12), 1+g.IntN(28), g.IntN(24), g.IntN(60), g.IntN(60), g.IntN(1000000))
 }
 
-// generated returns a folder of n pages and some attachments, with links between them.
-func generated(seed uint64, n int) files {
+// generateFolder returns a folder of n pages and some attachments, with links between them.
+func generateFolder(seed uint64, n int) files {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed)), out: files{}}
 	dirs := []string{"", "Work/", "工作/", "Work/Deep/Deeper/", "工作/项目 一/", "🚀 emoji/", "Only Folder/nothing here/", "notes.with.dots/"}
 	for i := range n {
@@ -77,12 +78,13 @@ func generated(seed uint64, n int) files {
 	return g.out
 }
 
-// other returns the base name of a random page, as the target of a link.
-func (g *generator) other() string {
+// randomPage returns the base name of a random page, as the target of a link.
+func (g *generator) randomPage() string {
 	name := g.names[g.IntN(len(g.names))]
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
+// page returns the text of page i.
 func (g *generator) page(i int, chinese bool) string {
 	var out strings.Builder
 	if g.IntN(3) > 0 {
@@ -111,6 +113,7 @@ func (g *generator) page(i int, chinese bool) string {
 	return text
 }
 
+// block returns a random block for page i.
 func (g *generator) block(i int, chinese bool) string {
 	w := func(n int) string { return g.words(n, chinese) }
 	switch g.IntN(32) {
@@ -121,13 +124,13 @@ func (g *generator) block(i int, chinese bool) string {
 	case 2:
 		return w(4) + " ^block-" + fmt.Sprint(i)
 	case 3:
-		return "See [[" + g.other() + "]] and [[" + g.other() + "|" + w(2) + "]] and [[Missing page " + fmt.Sprint(i) + "]]."
+		return "See [[" + g.randomPage() + "]] and [[" + g.randomPage() + "|" + w(2) + "]] and [[Missing page " + fmt.Sprint(i) + "]]."
 	case 4:
-		return "To [[" + g.other() + "#Same]] or [[" + g.other() + "#^block-" + fmt.Sprint(g.IntN(len(g.names))) + "]]"
+		return "To [[" + g.randomPage() + "#Same]] or [[" + g.randomPage() + "#^block-" + fmt.Sprint(g.IntN(len(g.names))) + "]]"
 	case 5:
 		return fmt.Sprintf("![[图片 %d.png]] and ![[photo (%d).jpg|300]] and ![alt](</attachments/图片 %d.png> \"a title\")", g.IntN(20), g.IntN(20), g.IntN(20))
 	case 6:
-		return "![[" + g.other() + "]]"
+		return "![[" + g.randomPage() + "]]"
 	case 7:
 		return "- " + w(2) + "\n  - " + w(2) + "\n    - [ ] " + w(1) + " ^item-" + fmt.Sprint(i) + "\n- [x] " + w(2) + "\n\n1. one\n2. two\n   - mixed"
 	case 8:
@@ -135,7 +138,7 @@ func (g *generator) block(i int, chinese bool) string {
 	case 9:
 		return "> " + w(3) + "\n>\n> - in quote\n\n> another quote"
 	case 10:
-		return "| a | b |\n|:--|---:|\n| [[" + g.other() + "\\|x]] | `a\\|b` |\n| " + w(1) + " | #tag |"
+		return "| a | b |\n|:--|---:|\n| [[" + g.randomPage() + "\\|x]] | `a\\|b` |\n| " + w(1) + " | #tag |"
 	case 11:
 		return "```go\nfunc main() { // [[not a link]] #nottag ![[x]] %%\n}\n```"
 	case 12:
@@ -147,9 +150,9 @@ func (g *generator) block(i int, chinese bool) string {
 	case 15:
 		return "==marked== **bold *nested*** ~~gone~~ H~2~O x^2^ <u>under</u> <kbd>K</kbd> a\\*b"
 	case 16:
-		return "[rel](" + strings.ReplaceAll(g.other(), " ", "%20") + ".md) [web](https://example.com/a_(b)?c=d#e) [mail](mailto:a@b.c) <https://auto.link>"
+		return "[rel](" + strings.ReplaceAll(g.randomPage(), " ", "%20") + ".md) [web](https://example.com/a_(b)?c=d#e) [mail](mailto:a@b.c) <https://auto.link>"
 	case 17:
-		return "[up](../" + strings.ReplaceAll(g.other(), " ", "%20") + ".md#same) [out](../../../../../../etc/passwd) [pdf](/attachments/paper.pdf)"
+		return "[up](../" + strings.ReplaceAll(g.randomPage(), " ", "%20") + ".md#same) [out](../../../../../../etc/passwd) [pdf](/attachments/paper.pdf)"
 	case 18:
 		return "Title under\n===========\n\nSub under\n---------\n\n" + w(2)
 	case 19:
@@ -173,7 +176,7 @@ func (g *generator) block(i int, chinese bool) string {
 	case 28:
 		return "~~~\ntilde ``` fence\n~~~\n\n````md\n```\ninner\n```\n````"
 	case 29:
-		return "> [!custom]\n> body [[" + g.other() + "]]\n\n> [!warning] Only a title"
+		return "> [!custom]\n> body [[" + g.randomPage() + "]]\n\n> [!warning] Only a title"
 	case 30:
 		return "emoji 🚀👩‍👩‍👧 and ‘quotes’ — dash… " + w(2) + " :smile: &amp; &copy; <b>html</b>"
 	}
@@ -183,28 +186,28 @@ func (g *generator) block(i int, chinese bool) string {
 // TestRoundTrip imports a generated folder, exports it, and imports and exports the result. Both exports must be equal.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	source := generated(1, await.Fewer(520))
+	source := generateFolder(1, await.Fewer(520))
 	first, second := newVault(t), newVault(t)
 	began := time.Now()
-	report := imported(t, first, source.write(t), folder.ImportOptions{Notebook: "Notes 笔记"})
+	report := importFolder(t, first, source.write(t), folder.ImportOptions{Notebook: "Notes 笔记"})
 	t.Logf("import: %d documents, %d blocks, %d files, %d problems in %v", report.Documents, report.Blocks, report.Files, len(report.Problems), time.Since(began))
 	if report.Documents < await.Fewer(520) {
 		t.Errorf("%d documents were imported, want at least %d", report.Documents, await.Fewer(520))
 	}
 	began = time.Now()
-	dir, out := exported(t, first, folder.ExportOptions{})
+	dir, out := exportAll(t, first, folder.ExportOptions{})
 	t.Logf("export: %d documents in %v, %d problems", out.Documents, time.Since(began), len(out.Problems))
 	for _, p := range out.Problems {
 		if p.Code == "markdown" {
 			t.Logf("not exact: %v", p)
 		}
 	}
-	again := imported(t, second, dir, folder.ImportOptions{})
+	again := importFolder(t, second, dir, folder.ImportOptions{})
 	for _, p := range again.Problems {
 		t.Errorf("problem in an export of ours: %v", p)
 	}
-	back, _ := exported(t, second, folder.ExportOptions{})
-	compareFiles(t, read(t, back), read(t, dir))
-	checked(t, first)
-	checked(t, second)
+	back, _ := exportAll(t, second, folder.ExportOptions{})
+	compareFiles(t, readFiles(t, back), readFiles(t, dir))
+	openAllAndCheck(t, first)
+	openAllAndCheck(t, second)
 }

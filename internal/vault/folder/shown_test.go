@@ -13,11 +13,11 @@ import (
 
 var anyID = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// shown returns the documents of a vault by notebook and titles, in a form for comparison: kramdown without the ids and times of
+// shownDocuments returns the documents of a vault by notebook and titles, in a form for comparison: kramdown without the ids and times of
 // blocks. Ids in texts are replaced by the text of the block that they name, as <title> or <text>; ids in names of assets by ID.
-func shown(t testing.TB, w *workspace.Workspace) map[string]string {
+func shownDocuments(t testing.TB, w *workspace.Workspace) map[string]string {
 	t.Helper()
-	docs := notes(t, w)
+	docs := documentsByPath(t, w)
 	says := map[string]string{}
 	for _, d := range docs {
 		d.Root.Walk(func(b *tree.Block) {
@@ -50,12 +50,12 @@ func shown(t testing.TB, w *workspace.Workspace) map[string]string {
 	return found
 }
 
-// becomes imports a folder and compares one document, as shown returns it, with want.
-func becomes(t *testing.T, f files, document, want string) folder.Report {
+// importAndCompare imports a folder and compares one document, as shownDocuments returns it, with want.
+func importAndCompare(t *testing.T, f files, document, want string) folder.Report {
 	t.Helper()
 	w := newVault(t)
-	r := imported(t, w, f.write(t), folder.ImportOptions{Notebook: "N"})
-	got := shown(t, w)
+	r := importFolder(t, w, f.write(t), folder.ImportOptions{Notebook: "N"})
+	got := shownDocuments(t, w)
 	if got["N/"+document] != want {
 		t.Errorf("%s is\n%s\nwant\n%s\nall: %q, problems: %v", document, got["N/"+document], want, got, r.Problems)
 	}

@@ -69,7 +69,7 @@ func (a *archive) write(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := a.document(d); err != nil {
+		if err := a.writeDocument(d); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (a *archive) add(name string, data []byte, changed time.Time) error {
 	return err
 }
 
-// document adds a document. The page of the notebook is left out if it is empty.
-func (a *archive) document(d *tree.Document) error {
+// writeDocument adds a document. The page of the notebook is left out if it is empty.
+func (a *archive) writeDocument(d *tree.Document) error {
 	root := a.tx.Peek(d.ID())
 	if root == nil {
 		return a.tx.Err()

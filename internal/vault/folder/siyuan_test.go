@@ -20,8 +20,8 @@ import (
 	"collie/test/await"
 )
 
-// unpacked returns the files of an archive by name.
-func unpacked(t *testing.T, data []byte) map[string][]byte {
+// unzip returns the files of an archive by name.
+func unzip(t *testing.T, data []byte) map[string][]byte {
 	t.Helper()
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -60,15 +60,15 @@ func outline(b *tree.Block) (list []string) {
 	return list
 }
 
-// archived exports a notebook as an archive for SiYuan and compares it with the vault.
-func archived(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
+// compareArchive exports a notebook as an archive for SiYuan and compares it with the vault.
+func compareArchive(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
 	t.Helper()
 	var out bytes.Buffer
 	r, err := folder.ExportSiYuan(t.Context(), w, box.ID, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := unpacked(t, out.Bytes())
+	got := unzip(t, out.Bytes())
 	tops := map[string]bool{}
 	for name := range got {
 		top, _, _ := strings.Cut(name, "/")
@@ -89,7 +89,7 @@ func archived(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
 		t.Errorf("sort.json: %v", err)
 	}
 	documents := 0
-	for hpath, d := range notes(t, w) {
+	for hpath, d := range documentsByPath(t, w) {
 		if d.Box.ID != box.ID || d.Root.ID == box.ID && got[top+"/"+box.ID+".sy"] == nil {
 			continue
 		}
@@ -126,17 +126,17 @@ func archived(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
 
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	for name, w := range map[string]*workspace.Workspace{"filled": filled(t), "generated": func() *workspace.Workspace {
+	for name, w := range map[string]*workspace.Workspace{"filled": newFilledVault(t), "generated": func() *workspace.Workspace {
 		w := newVault(t)
-		imported(t, w, generated(4, await.Fewer(120)).write(t), folder.ImportOptions{Notebook: "../N: 一"})
+		importFolder(t, w, generateFolder(4, await.Fewer(120)).write(t), folder.ImportOptions{Notebook: "../N: 一"})
 		return w
 	}()} {
 		t.Run(name, func(t *testing.T) {
 			seen := map[string]bool{}
-			for _, d := range notes(t, w) {
+			for _, d := range documentsByPath(t, w) {
 				if !seen[d.Box.ID] {
 					seen[d.Box.ID] = true
-					archived(t, w, d.Box)
+					compareArchive(t, w, d.Box)
 				}
 			}
 		})
@@ -149,10 +149,10 @@ func TestArchive(t *testing.T) {
 // TestArchivePlaces checks the paths of documents, assets and databases in an archive.
 func TestArchivePlaces(t *testing.T) {
 	t.Parallel()
-	w := filled(t)
+	w := newFilledVault(t)
 	var out bytes.Buffer
 	var id string
-	for _, d := range notes(t, w) {
+	for _, d := range documentsByPath(t, w) {
 		if !d.Box.Conf.Closed {
 			id = d.Box.ID
 		}
@@ -160,7 +160,7 @@ func TestArchivePlaces(t *testing.T) {
 	if _, err := folder.ExportSiYuan(t.Context(), w, id, &out); err != nil {
 		t.Fatal(err)
 	}
-	got := unpacked(t, out.Bytes())
+	got := unzip(t, out.Bytes())
 	for _, want := range []string{
 		"/.siyuan/conf.json", "/.siyuan/sort.json", "/20240102030405-topdoc1.sy", "/20240102030405-topdoc1/20240102030405-child01.sy",
 		"/assets/pic-20240102030405-aaaaaaa.png", "/assets/sub dir/doc-20240102030405-aaaaaab.pdf.sya", "/storage/av/20240102030405-avavavb.json",

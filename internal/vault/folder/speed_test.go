@@ -14,9 +14,9 @@ import (
 // TestManyFiles imports 5,000 files. The goal is well under two minutes.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
-	dir := generated(2, await.Fewer(5000)).write(t)
+	dir := generateFolder(2, await.Fewer(5000)).write(t)
 	w := newVault(t)
 	began := time.Now()
-	r := imported(t, w, dir, folder.ImportOptions{})
+	r := importFolder(t, w, dir, folder.ImportOptions{})
 	await.Within(t, fmt.Sprintf("to import %d documents with %d blocks", r.Documents, r.Blocks), time.Since(began), 10*time.Minute) // five times the goal
 }

@@ -106,6 +106,9 @@ type syncer struct {
 	o      SyncOptions
 	report *SyncReport
 	im     *importer
+	// isKnown says that the folder was kept equal with a notebook before.
+	isKnown bool
+
 	box    *tree.Notebook              // nil until it exists
 	docs   []*syncDoc                  // documents of the notebook, parents first
 	byID   map[string]*syncDoc         // by id
@@ -141,6 +144,12 @@ func (s *syncer) run(ctx context.Context, dir string) error {
 		return fmt.Errorf("read the folder %s: %w", place, err)
 	}
 	defer func() { _ = im.s.root.Close() }()
+	if err := s.w.View(ctx, func(tx *workspace.Tx) error {
+		s.isKnown = slices.ContainsFunc(tx.Origins(), func(o workspace.Origin) bool { return o.Place == place && len(tx.Synced(o.N)) > 0 })
+		return tx.Err()
+	}); err != nil {
+		return err
+	}
 	if err := im.layOut(filepath.Base(place)); err != nil {
 		return err
 	}
@@ -275,6 +284,9 @@ func (s *syncer) bothWays(ctx context.Context) error {
 		}
 		im.surveyPage(pg)
 	}
+	if err := s.w.View(ctx, s.dropForeignIDs); err != nil {
+		return err
+	}
 	im.match()
 	if err := s.w.View(ctx, func(tx *workspace.Tx) error {
 		im.assignIDs(tx)
@@ -309,6 +321,38 @@ func (s *syncer) bothWays(ctx context.Context) error {
 	return s.finish(ctx)
 }
 
+// dropForeignIDs drops the ids in files that the vault has outside of the notebook: their pages get documents of their own,
+// since a sync neither reads nor changes other notebooks.
+func (s *syncer) dropForeignIDs(tx *workspace.Tx) error {
+	im := s.im
+	var ids []string
+	for _, pg := range im.pages {
+		if pg.front.id != "" {
+			ids = append(ids, pg.front.id)
+		}
+	}
+	owners := im.documentsOfIDs(tx, ids)
+	for _, pg := range im.pages {
+		id := pg.front.id
+		if owners[id] == "" || s.byID[id] != nil {
+			continue
+		}
+		im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: the document got a new one")
+		pg.front.id = ""
+		if row := im.memory.byTarget[id]; row != nil { // an earlier version took that document for the page's
+			delete(im.memory.rows, row.Path)
+			delete(im.memory.byTarget, id)
+		}
+	}
+	return tx.Err()
+}
+
+// leftNotebook reports whether a document was moved from the notebook to another one.
+func (s *syncer) leftNotebook(id string) bool {
+	_, exists := s.im.memory.inVault[id]
+	return exists && s.byID[id] == nil
+}
+
 // finish records that the sync is complete. If files were written, the next sync looks at everything once more.
 func (s *syncer) finish(ctx context.Context) error {
 	im := s.im
@@ -322,7 +366,7 @@ func (s *syncer) finish(ctx context.Context) error {
 		}
 		im.origin.State = ""
 		if !s.wrote && s.report.Held.Count() == 0 {
-			im.origin.State = im.folderHash() + " " + im.memory.links
+			im.origin.State = im.folderHash() + " " + im.linkHash()
 		}
 		tx.PutOrigin(&im.origin)
 		if (s.moved || len(im.memory.former) > 0) && !s.unfinished && len(s.heldDocs) == 0 {
@@ -485,10 +529,9 @@ func (s *syncer) deleteDocuments(ctx context.Context) error {
 				}
 				if len(tx.Below(d)) > 1 {
 					s.empty(tx, d)
-					tx.RemoveImported(s.im.origin.N, at[r.id])
-					continue
+				} else {
+					edit.Remove(tx, d)
 				}
-				edit.Remove(tx, d)
 				tx.RemoveImported(s.im.origin.N, at[r.id])
 				removed = append(removed, r.id)
 			}
@@ -532,7 +575,6 @@ func (s *syncer) empty(tx *workspace.Tx, d *tree.Document) {
 
 // leaveOut leaves the document of a page as it is, because its file went away while it was read.
 func (s *syncer) leaveOut(pg *page) {
-	pg.broken, pg.source = true, ""
 	s.heldDocs[pg.id] = true
 	s.im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the sync: its note stays as it is")
 }
@@ -541,7 +583,7 @@ func (s *syncer) leaveOut(pg *page) {
 // has changed too, its own content is kept in a copy beside it.
 func (s *syncer) updateDocument(tx *workspace.Tx, d *tree.Document, pg convertedPage) pageOutcome {
 	im := s.im
-	if pg.broken {
+	if pg.broken || s.box != nil && d.Box.ID != s.box.ID {
 		return pageOutcome{state: LeftOut}
 	}
 	current := contentHash(d.Root.Attrs, d.Root.Children)

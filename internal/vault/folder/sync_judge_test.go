@@ -20,26 +20,26 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// looked is the state of a file at some moment.
-type looked struct {
+// fileState is the state of a file at some moment.
+type fileState struct {
 	info fs.FileInfo
 	text string
 }
 
-// same reports whether a file was left alone: it is the same file with the same time of change, mode and bytes.
-func (l looked) same(o looked) bool {
+// isSameFile reports whether a file was left alone: it is the same file with the same time of change, mode and bytes.
+func (l fileState) isSameFile(o fileState) bool {
 	return os.SameFile(l.info, o.info) && l.info.ModTime().Equal(o.info.ModTime()) && l.info.Mode() == o.info.Mode() && l.text == o.text
 }
 
-// look returns the state of all files of the folder, without following links.
-func (b *bench) look() map[string]looked {
+// readStates returns the state of all files of the folder, without following links.
+func (b *bench) readStates() map[string]fileState {
 	b.t.Helper()
-	found := map[string]looked{}
+	found := map[string]fileState{}
 	err := filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		var l looked
+		var l fileState
 		if l.info, err = d.Info(); err == nil && l.info.Mode().IsRegular() {
 			var data []byte
 			data, err = os.ReadFile(at)
@@ -55,15 +55,15 @@ func (b *bench) look() map[string]looked {
 	return found
 }
 
-// differences describes the files that differ between two looks.
-func differences(was, is map[string]looked) (list []string) {
+// differences describes the files that differ between two states of the folder.
+func differences(was, is map[string]fileState) (list []string) {
 	for at, before := range was {
 		switch after, there := is[at]; {
 		case !there:
 			list = append(list, at+" is gone")
 		case before.text != after.text:
 			list = append(list, fmt.Sprintf("%s: %q is now %q", at, before.text, after.text))
-		case !before.same(after):
+		case !before.isSameFile(after):
 			list = append(list, fmt.Sprintf("%s was written again, as it was: %v %v, %v %v", at, before.info.ModTime(), before.info.Mode(), after.info.ModTime(), after.info.Mode()))
 		}
 	}
@@ -76,15 +76,15 @@ func differences(was, is map[string]looked) (list []string) {
 	return list
 }
 
-// judge compares the folder after a sync with before, its files when the sync began. fileOf are the files whose documents were
+// judgeSync compares the folder after a sync with before, its files when the sync began. fileOf are the files whose documents were
 // edited in the notebook; both is how many of them were edited in the folder as well. In files of fileOf only the edited blocks
 // may have changed. All other files must be as they were, with the same time, except for the targets of links to renamed files
 // and for anchors of blocks. It returns how many files were kept twice, because both sides had changed.
-func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int) (conflicts int) {
+func (b *bench) judgeSync(before map[string]fileState, fileOf map[string]bool, both int) (conflicts int) {
 	b.t.Helper()
-	after := b.look()
+	after := b.readStates()
 	newText := map[string]int{}
-	var fresh []looked
+	var fresh []fileState
 	for at, l := range after {
 		if was, there := before[at]; there && was.text == l.text {
 			continue
@@ -92,7 +92,7 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 		newText[l.text]++
 		fresh = append(fresh, l)
 	}
-	if conflicts = copies(after) - copies(before); conflicts > both {
+	if conflicts = countCopies(after) - countCopies(before); conflicts > both {
 		for at := range after {
 			if _, there := before[at]; !there && isCopy(at) {
 				b.t.Log("a new copy: ", at)
@@ -103,7 +103,7 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 	for at, was := range before {
 		is, there := after[at]
 		switch {
-		case there && was.same(is):
+		case there && was.isSameFile(is):
 		case there && was.text == is.text && !fileOf[at]:
 			b.t.Errorf("%s was written again, as it was", at)
 		case !strings.HasSuffix(at, ".md"):
@@ -111,21 +111,21 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 				b.t.Errorf("%s: an attachment has changed, or is gone", at)
 			}
 		case newText[was.text] > 0: // it was renamed
-		case !fileOf[at] && (there && onlyLinksDiffer(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return onlyLinksDiffer(was.text, l.text) })):
-		case fileOf[at] && (there && b.keepsLines(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return b.keepsLines(was.text, l.text) })):
+		case !fileOf[at] && (there && onlyLinksDiffer(was.text, is.text) || slices.ContainsFunc(fresh, func(l fileState) bool { return onlyLinksDiffer(was.text, l.text) })):
+		case fileOf[at] && (there && b.keepsLines(was.text, is.text) || slices.ContainsFunc(fresh, func(l fileState) bool { return b.keepsLines(was.text, l.text) })):
 		case !there && b.isForgotten(was.text): // its document was removed
 		default:
 			b.t.Errorf("%s: nobody changed it so: %q is now %q (%v)", at, was.text, is.text, there)
 		}
 	}
 	if b.t.Failed() {
-		b.t.Fatalf("after\n%s", b.last())
+		b.t.Fatalf("after\n%s", b.lastSteps())
 	}
 	return max(conflicts, 0)
 }
 
-// copies counts the files that are conflict copies.
-func copies(files map[string]looked) (n int) {
+// countCopies counts the files that are conflict copies.
+func countCopies(files map[string]fileState) (n int) {
 	for at := range files {
 		if isCopy(at) {
 			n++
@@ -212,7 +212,7 @@ var anchorAtEnd = regexp.MustCompile(` \^[0-9A-Za-z-]+$`)
 // checkWords checks that every word is on both sides, and that no word is in two files unless one of them is a conflict copy.
 func (b *bench) checkWords() {
 	b.t.Helper()
-	inNotes, inFiles := b.have(), map[string]bool{}
+	inNotes, inFiles := b.wordsInNotebook(), map[string]bool{}
 	holds := map[string]string{} // which file has a word
 	for _, at := range b.pages() {
 		for _, w := range wordsOf(b.read(at)) {
@@ -231,7 +231,7 @@ func (b *bench) checkWords() {
 		}
 	}
 	if b.t.Failed() {
-		b.t.Fatalf("after\n%s", b.last())
+		b.t.Fatalf("after\n%s", b.lastSteps())
 	}
 }
 
@@ -241,13 +241,13 @@ const victimEnv = "COLLIE_TEST_SYNC_VAULT"
 // TestMain runs the tests, or only a sync that is to be killed if victimEnv is set.
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimEnv); file != "" {
-		os.Exit(beKilled(file, filepath.Join(filepath.Dir(file), "notes")))
+		os.Exit(syncUntilKilled(file, filepath.Join(filepath.Dir(file), "notes")))
 	}
 	os.Exit(m.Run())
 }
 
-// beKilled syncs a folder once, in the process that is to be killed, and returns its exit code.
-func beKilled(file, dir string) int {
+// syncUntilKilled syncs a folder once, in the process that is to be killed, and returns its exit code.
+func syncUntilKilled(file, dir string) int {
 	w, err := workspace.Open(context.Background(), file, workspace.Options{})
 	if err == nil {
 		fmt.Println("begun")
@@ -260,8 +260,8 @@ func beKilled(file, dir string) int {
 	return 0
 }
 
-// kill starts a process that syncs the folder and kills it after the given time. It returns 1, or 0 if the sync ended before.
-func (b *bench) kill(after time.Duration) int {
+// killDuringSync starts a process that syncs the folder and kills it after the given time. It returns 1, or 0 if the sync ended before.
+func (b *bench) killDuringSync(after time.Duration) int {
 	b.t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victimEnv+"="+b.file)
@@ -283,7 +283,7 @@ func (b *bench) kill(after time.Duration) int {
 	if wrong.Len() > 0 {
 		b.t.Fatalf("the process that was to be killed: %s", wrong.String())
 	}
-	b.say("killed after %v", after)
+	b.logStep("killed after %v", after)
 	if cmd.ProcessState.Success() {
 		return 0
 	}

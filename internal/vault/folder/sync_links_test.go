@@ -40,8 +40,8 @@ func TestSyncLinksFollowInPlace(t *testing.T) {
 			"sub/Old/Below.md": "[[Old]], [up](../Old.md),   ![p](../pic.png) <img src=\"../pic.png\">\n", "Other.md": "* x\n* y\n", "sub/Stays.md": "z\n",
 		}
 		dir, w := start.write(t), newVault(t)
-		synced(t, w, dir, folder.SyncOptions{Notebook: "notes"})
-		idle(t, w, dir)
+		syncFolder(t, w, dir, folder.SyncOptions{Notebook: "notes"})
+		wantIdleSync(t, w, dir)
 		if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 			box := tx.Notebooks()[0]
 			d := tx.Document(tx.DocumentsByHPath(box.ID, "/sub/Old")[0].ID())
@@ -51,8 +51,8 @@ func TestSyncLinksFollowInPlace(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		r := synced(t, w, dir, folder.SyncOptions{})
-		notes := markdown(t, w)
+		r := syncFolder(t, w, dir, folder.SyncOptions{})
+		notes := markdownByPath(t, w)
 		want := map[string]string{
 			"Links.md": strings.NewReplacer(
 				"\"[[Old]]\"", "\"[[Old]]\"", "`[[Old]]`", "`[[Old]]`", "%%[[Old]]%%", "%%[[Old]]%%", "<!-- [[Old]] -->", "<!-- [[Old]] -->", "\\[[Old]]", "\\[[Old]]",
@@ -63,12 +63,12 @@ func TestSyncLinksFollowInPlace(t *testing.T) {
 			"新 (1)/Below.md": "[[新 (1)]], [up](../新%20%281%29.md),   ![p](../sub/pic.png) <img src=\"../sub/pic.png\">\n",
 			"Other.md":       "* x\n* y\n", "sub/pic.png": "PNG", "sub/Stays.md": "z\n",
 		}
-		if diff := cmp.Diff(want, map[string]string(read(t, dir))); diff != "" {
-			t.Errorf("%s\n%v", diff, states(r.Report))
+		if diff := cmp.Diff(want, map[string]string(readFiles(t, dir))); diff != "" {
+			t.Errorf("%s\n%v", diff, changedStates(r.Report))
 		}
-		synced(t, w, dir, folder.SyncOptions{})
-		idle(t, w, dir)
-		if diff := cmp.Diff(notes, markdown(t, w)); diff != "" {
+		syncFolder(t, w, dir, folder.SyncOptions{})
+		wantIdleSync(t, w, dir)
+		if diff := cmp.Diff(notes, markdownByPath(t, w)); diff != "" {
 			t.Errorf("the notes have changed because of it:\n%s", diff)
 		}
 	}
@@ -84,9 +84,9 @@ func TestSyncLinksToMovedFiles(t *testing.T) {
 		"D.md": "[[Gone]] [[B]]\n",
 	}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	before := markdown(t, w)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	before := markdownByPath(t, w)
 	for _, move := range [][2]string{{"B.md", "deep/er/新 B.md"}, {"sub/C.md", "C.md"}} {
 		to := filepath.Join(dir, filepath.FromSlash(move[1]))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(filepath.Join(dir, filepath.FromSlash(move[0])), to)); err != nil {
@@ -96,21 +96,21 @@ func TestSyncLinksToMovedFiles(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "Gone.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := synced(t, w, dir, folder.SyncOptions{})
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	want := map[string]string{
 		"A.md":           "-\t[[新 B]] [[新 B#Part|part]]\n\t*  [m](deep/er/%E6%96%B0%20B.md#part) [[C]] ![[pic.png]]\n",
 		"deep/er/新 B.md": "# Part\n\n[c](../../C.md)  [[A]] ![p](sub/pic.png)\n", "C.md": "[up](deep/er/%E6%96%B0%20B.md), [[新 B]]\n* x\n", "sub/pic.png": "PNG",
 		"D.md": "[[Gone]] [[新 B]]\n",
 	}
-	got := map[string]string(read(t, dir))
+	got := map[string]string(readFiles(t, dir))
 	got["A.md"] = strings.ReplaceAll(got["A.md"], "deep/er/新%20B.md", "deep/er/%E6%96%B0%20B.md")
 	got["C.md"] = strings.ReplaceAll(got["C.md"], "deep/er/新%20B.md", "deep/er/%E6%96%B0%20B.md")
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s\n%v %v", diff, states(r.Report), r.Problems)
+		t.Errorf("%s\n%v %v", diff, changedStates(r.Report), r.Problems)
 	}
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	after := markdown(t, w)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	after := markdownByPath(t, w)
 	for from, to := range map[string]string{"notes/A": "notes/A", "notes/B": "notes/deep/er/新 B", "notes/sub/C": "notes/C"} {
 		if want := strings.ReplaceAll(before[from], "'B'", "'新 B'"); want == "" || want != after[to] {
 			t.Errorf("%s was %q and is %q", from, before[from], after[to])
@@ -128,8 +128,8 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 		start[fmt.Sprintf("to %03d.md", i)] = fmt.Sprintf("-\t[[n%03d]]\n\t* [[n%03d#Part %d|x]]\n", i, i, i)
 	}
 	dir, w := start.write(t), newVault(t)
-	synced(t, w, dir, folder.SyncOptions{Notebook: "notes"})
-	idle(t, w, dir)
+	syncFolder(t, w, dir, folder.SyncOptions{Notebook: "notes"})
+	wantIdleSync(t, w, dir)
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		for _, d := range tx.Documents(tx.Notebooks()[0]) {
 			if d = tx.Document(d.ID()); strings.HasPrefix(d.Title(), "n") {
@@ -141,7 +141,7 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := markdown(t, w)
+	want := markdownByPath(t, w)
 	ctx, kill := context.WithCancel(t.Context())
 	phases := 0 // the first phase reads files, the second writes them
 	if _, err := folder.Sync(ctx, w, dir, folder.SyncOptions{Progress: func(done, _ int, _ string) {
@@ -155,7 +155,7 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 		t.Fatal(err)
 	}
 	renamed := 0
-	for at, text := range read(t, dir) {
+	for at, text := range readFiles(t, dir) {
 		if strings.HasPrefix(at, "新") {
 			renamed++
 		}
@@ -166,13 +166,13 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 	if renamed == 0 {
 		t.Fatal("no file was renamed before the end")
 	}
-	synced(t, w, dir, folder.SyncOptions{})
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	if diff := cmp.Diff(want, markdown(t, w)); diff != "" {
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(want, markdownByPath(t, w)); diff != "" {
 		t.Errorf("%.2000s", diff)
 	}
-	texts := read(t, dir)
+	texts := readFiles(t, dir)
 	for i := range notes {
 		if got, want := texts[fmt.Sprintf("to %03d.md", i)], fmt.Sprintf("-\t[[新 n%03d]]\n\t* [[新 n%03d#Part %d more|x]]\n", i, i, i); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -185,16 +185,16 @@ func TestSyncLinksToWhatHasNoName(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "-\t[[B]]  [[B|label]]\n\t* [m](B.md)\n\n\n", "B.md": "b\n"}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
 	id := ""
-	edit(t, w, "notes/B", func(_ *workspace.Tx, d *tree.Document) {
+	editDocument(t, w, "notes/B", func(_ *workspace.Tx, d *tree.Document) {
 		id, d.Root.Attrs["title"] = d.ID(), "C#1"
 	})
-	synced(t, w, dir, folder.SyncOptions{})
-	if got, want := read(t, dir)["A.md"], "-\t(("+id+" 'C#1'))  (("+id+" \"label\"))\n\t* [m](C%231.md)\n\n\n"; got != want {
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if got, want := readFiles(t, dir)["A.md"], "-\t(("+id+" 'C#1'))  (("+id+" \"label\"))\n\t* [m](C%231.md)\n\n\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 }
 
 // A heading that links name gets other words: the links follow, and their lines stay the same otherwise.
@@ -202,14 +202,14 @@ func TestSyncLinksToHeading(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "# Top\n\n## Old part\n\ntext\n", "B.md": "-\t[[A#Old part]]\n\t-\t[[A#Top#Old part|x]] [m](A.md#Old%20part)\n"}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
 	setText(t, w, "notes/A", "Old part", "## New part")
-	r := synced(t, w, dir, folder.SyncOptions{})
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	want := map[string]string{"A.md": "# Top\n\n## New part\n\ntext\n", "B.md": "-\t[[A#New part]]\n\t-\t[[A#Top#New part|x]] [m](A.md#New%20part)\n"}
-	if diff := cmp.Diff(want, map[string]string(read(t, dir))); diff != "" {
-		t.Errorf("%s\n%v %v", diff, states(r.Report), r.Problems)
+	if diff := cmp.Diff(want, map[string]string(readFiles(t, dir))); diff != "" {
+		t.Errorf("%s\n%v %v", diff, changedStates(r.Report), r.Problems)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 }
 
 // A block that a note refers to gets an anchor in its file, and nothing else in the file changes. The reference is kept.
@@ -218,28 +218,28 @@ func TestSyncNamesBlocksInPlace(t *testing.T) {
 	text := "one\r\nmore\r\n\r\n*\titem\r\n\t*  inner\r\n\r\n| a |b|\r\n|-|-|\r\n|1|2|\r\n\r\nend\r\n"
 	dir := files{"A.md": text, "B.md": "two\n"}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
 	var refs []string
-	edit(t, w, "notes/A", func(_ *workspace.Tx, d *tree.Document) {
+	editDocument(t, w, "notes/A", func(_ *workspace.Tx, d *tree.Document) {
 		d.Root.Walk(func(b *tree.Block) {
 			if b.Kind == tree.Item || b.Kind == tree.Table || b.Kind == tree.Paragraph && b.Parent == d.Root {
 				refs = append(refs, "(("+b.ID+" \"x\"))")
 			}
 		})
 	})
-	edit(t, w, "notes/B", func(tx *workspace.Tx, d *tree.Document) {
+	editDocument(t, w, "notes/B", func(tx *workspace.Tx, d *tree.Document) {
 		d.Root.Insert(1, tx.Identify(markup.Parse(strings.Join(refs, " ")))...)
 	})
-	before := markdown(t, w)
-	r := synced(t, w, dir, folder.SyncOptions{})
-	got := read(t, dir)["A.md"]
+	before := markdownByPath(t, w)
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
+	got := readFiles(t, dir)["A.md"]
 	for line := range strings.SplitSeq(text, "\r\n") {
 		if !strings.Contains(got, line) {
 			t.Errorf("%q is not in %q: %v", line, got, r.Problems)
 		}
 	}
-	idle(t, w, dir)
-	if diff := cmp.Diff(before, markdown(t, w)); diff != "" {
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(before, markdownByPath(t, w)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -248,7 +248,7 @@ func TestSyncNamesBlocksInPlace(t *testing.T) {
 func TestSyncRenamesAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 7)
-	synced(t, b.w, b.dir, folder.SyncOptions{})
+	syncFolder(t, b.w, b.dir, folder.SyncOptions{})
 	before := map[string]string{} // texts by the ids of their documents
 	if err := b.w.Update(t.Context(), func(tx *workspace.Tx) error {
 		for _, o := range tx.Origins() {
@@ -264,7 +264,7 @@ func TestSyncRenamesAll(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	synced(t, b.w, b.dir, folder.SyncOptions{})
+	syncFolder(t, b.w, b.dir, folder.SyncOptions{})
 	if err := b.w.View(t.Context(), func(tx *workspace.Tx) error {
 		for _, o := range tx.Origins() {
 			for _, row := range tx.Imported(o.N) {
@@ -277,5 +277,5 @@ func TestSyncRenamesAll(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	b.becomesIdle(folder.SyncOptions{})
+	b.wantIdle(folder.SyncOptions{})
 }

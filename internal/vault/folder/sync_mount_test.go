@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// mounted returns an empty folder that is a file system of its own, in memory, with the given mount options.
-func mounted(t *testing.T, options string) string {
+// mountFolder returns an empty folder that is a file system of its own, in memory, with the given mount options.
+func mountFolder(t *testing.T, options string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		t.Skip("only root on Linux mounts a file system")

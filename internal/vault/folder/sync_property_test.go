@@ -50,25 +50,26 @@ type bench struct {
 	told      []string          // what was done, for messages of failures
 }
 
-// word makes a word that occurs nowhere else.
-func (b *bench) word() string {
+// newWord makes a word that occurs nowhere else.
+func (b *bench) newWord() string {
 	b.n++
 	return fmt.Sprintf("word%dx", b.n)
 }
 
-func (b *bench) say(format string, args ...any) {
+// logStep notes what was done, for the message of a failure.
+func (b *bench) logStep(format string, args ...any) {
 	b.told = append(b.told, fmt.Sprintf(format, args...))
 }
 
-// name makes a name that occurs nowhere else.
-func (b *bench) name() string {
+// newName makes a name that occurs nowhere else.
+func (b *bench) newName() string {
 	b.n++
 	return fmt.Sprintf("name%d", b.n)
 }
 
-// paragraph returns a Markdown block with a new word in it.
-func (b *bench) paragraph() string {
-	w := b.word()
+// newParagraph returns a Markdown block with a new word in it.
+func (b *bench) newParagraph() string {
+	w := b.newWord()
 	b.words[w] = true
 	shapes := []string{
 		"%s in a paragraph with *marks* and `code`.", "## Heading %s", "* item %s\n* other\n   * inner", "1) one %s\n2) two", "> quote %s\n> more",
@@ -78,27 +79,27 @@ func (b *bench) paragraph() string {
 	return fmt.Sprintf(shapes[b.r.IntN(len(shapes))], w)
 }
 
-// link returns a paragraph with links to a page.
-func (b *bench) link(to string) string {
-	w := b.word()
+// newLinks returns a paragraph with links to a page.
+func (b *bench) newLinks(to string) string {
+	w := b.newWord()
 	b.words[w] = true
 	return w + " [[" + to + "]] and [[" + to + "|" + w + "]]"
 }
 
 var benchNames = []string{"Alpha", "beta", "Beta 2", "数据 笔记", "é" + "clair", "e\u0301tude", "CON", "a.b", "very " + strings.Repeat("long ", 20), "x#y", "100%", "q (1)"}
 
-// text returns the text of a new file. Some of its paragraphs link to one of pages.
-func (b *bench) text(pages []string) string {
+// newText returns the text of a new file. Some of its paragraphs link to one of pages.
+func (b *bench) newText(pages []string) string {
 	var parts []string
 	if b.r.IntN(3) == 0 {
 		parts = append(parts, "---\ntags: [one,   two]\nkey: 'some value'  # why\n---")
 	}
 	for range 1 + b.r.IntN(6) {
 		if len(pages) > 0 && b.r.IntN(5) == 0 {
-			parts = append(parts, b.link(strings.TrimSuffix(path.Base(pages[b.r.IntN(len(pages))]), ".md")))
+			parts = append(parts, b.newLinks(strings.TrimSuffix(path.Base(pages[b.r.IntN(len(pages))]), ".md")))
 			continue
 		}
-		parts = append(parts, b.paragraph())
+		parts = append(parts, b.newParagraph())
 	}
 	if b.r.IntN(4) == 0 {
 		parts = append(parts, fmt.Sprintf("![[picture %d.png]]", b.r.IntN(5)))
@@ -126,16 +127,18 @@ func (b *bench) pages() (list []string) {
 	return list
 }
 
-func (b *bench) at(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+// filePath returns the absolute path of a file of the folder.
+func (b *bench) filePath(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
 
+// write writes a file in place. Now and then its time is one of the past or the future, as after a change of the clock.
 func (b *bench) write(name, text string) {
 	b.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(b.at(name)), 0o700), os.WriteFile(b.at(name), []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(b.filePath(name)), 0o700), os.WriteFile(b.filePath(name), []byte(text), 0o600)); err != nil {
 		b.t.Fatal(err)
 	}
 	if b.r.IntN(3) == 0 { // the clock goes back, stands still, or is ahead
 		then := time.Date(2001+98*b.r.IntN(2), 1, 1, 0, 0, 0, 0, time.UTC)
-		_ = os.Chtimes(b.at(name), then, then)
+		_ = os.Chtimes(b.filePath(name), then, then)
 	}
 }
 
@@ -148,12 +151,12 @@ func (b *bench) save(name, text string) {
 	}
 	temp := path.Join(path.Dir(name), "."+path.Base(name)+".swp")
 	b.write(temp, text)
-	if err := os.Rename(b.at(temp), b.at(name)); err != nil {
+	if err := os.Rename(b.filePath(temp), b.filePath(name)); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// wordsOf returns the words in a text that word made.
+// wordsOf returns the words in a text that newWord made.
 func wordsOf(text string) (list []string) {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z') }) {
 		if at := strings.Index(part, "word"); at >= 0 && strings.HasSuffix(part, "x") {
@@ -163,16 +166,16 @@ func wordsOf(text string) (list []string) {
 	return list
 }
 
-// forget marks the words of a text as removed on purpose.
-func (b *bench) forget(text string) {
+// forgetWords marks the words of a text as removed on purpose.
+func (b *bench) forgetWords(text string) {
 	for _, w := range wordsOf(text) {
 		delete(b.words, w)
 		b.forgotten[w] = true
 	}
 }
 
-// remember marks the words of a text as present again.
-func (b *bench) remember(text string) {
+// rememberWords marks the words of a text as present again.
+func (b *bench) rememberWords(text string) {
 	for _, w := range wordsOf(text) {
 		b.words[w] = true
 	}
@@ -182,9 +185,10 @@ func (b *bench) remember(text string) {
 func (b *bench) editFolder(touched map[string]bool) {
 	pages := b.pages()
 	free := slices.DeleteFunc(slices.Clone(pages), func(at string) bool { return touched[at] })
-	kind := b.r.IntN(14)
+	const kinds, newFile = 14, 8 // the kinds of edits that the switch below tells apart; a new file is its default, and needs no free file
+	kind := b.r.IntN(kinds)
 	if len(free) == 0 {
-		kind = 8
+		kind = newFile
 	}
 	pick := func() string { return free[b.r.IntN(len(free))] }
 	switch kind {
@@ -192,8 +196,8 @@ func (b *bench) editFolder(touched map[string]bool) {
 		at := pick()
 		touched[at] = true
 		text := b.read(at)
-		b.save(at, text+"\n\n"+b.paragraph()+"\n")
-		b.say("append to %s", at)
+		b.save(at, text+"\n\n"+b.newParagraph()+"\n")
+		b.logStep("append to %s", at)
 	case 4, 5: // another paragraph in place of one
 		at := pick()
 		touched[at] = true
@@ -202,45 +206,45 @@ func (b *bench) editFolder(touched map[string]bool) {
 		if strings.HasPrefix(parts[i], "---") {
 			return
 		}
-		b.forget(parts[i])
-		parts[i] = b.paragraph()
+		b.forgetWords(parts[i])
+		parts[i] = b.newParagraph()
 		text := strings.Join(parts, "\n\n")
-		b.remember(text)
+		b.rememberWords(text)
 		b.save(at, text)
-		b.say("replace in %s", at)
+		b.logStep("replace in %s", at)
 	case 6: // renamed
 		at := pick()
-		to := path.Join(path.Dir(at), "renamed "+b.name()+".md")
+		to := path.Join(path.Dir(at), "renamed "+b.newName()+".md")
 		if b.r.IntN(3) == 0 {
 			to = path.Join(path.Dir(at), strings.ToUpper(path.Base(strings.TrimSuffix(at, ".md")))+".md") // the same name in another case
 		}
-		if _, err := os.Lstat(b.at(to)); err == nil {
+		if _, err := os.Lstat(b.filePath(to)); err == nil {
 			return
 		}
 		touched[at], touched[to], b.moved[to] = true, true, at
-		if err := os.Rename(b.at(at), b.at(to)); err != nil {
+		if err := os.Rename(b.filePath(at), b.filePath(to)); err != nil {
 			b.t.Fatal(err)
 		}
-		b.say("rename %s to %s", at, to)
+		b.logStep("rename %s to %s", at, to)
 	case 7: // removed
 		at := pick()
 		touched[at] = true
-		b.forget(b.read(at))
-		if err := os.Remove(b.at(at)); err != nil {
+		b.forgetWords(b.read(at))
+		if err := os.Remove(b.filePath(at)); err != nil {
 			b.t.Fatal(err)
 		}
-		b.say("remove %s", at)
+		b.logStep("remove %s", at)
 	case 10: // moved into another folder
 		at := pick()
 		to := path.Join(fmt.Sprintf("d%d", b.r.IntN(9)), path.Base(at))
-		if _, err := os.Lstat(b.at(to)); err == nil {
+		if _, err := os.Lstat(b.filePath(to)); err == nil {
 			return
 		}
 		touched[at], touched[to], b.moved[to] = true, true, at
-		if err := errors.Join(os.MkdirAll(filepath.Dir(b.at(to)), 0o700), os.Rename(b.at(at), b.at(to))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(b.filePath(to)), 0o700), os.Rename(b.filePath(at), b.filePath(to))); err != nil {
 			b.t.Fatal(err)
 		}
-		b.say("move %s to %s", at, to)
+		b.logStep("move %s to %s", at, to)
 	case 11: // two take each other's names
 		one, other := pick(), pick()
 		if one == other {
@@ -248,53 +252,54 @@ func (b *bench) editFolder(touched map[string]bool) {
 		}
 		touched[one], touched[other], b.moved[one], b.moved[other] = true, true, other, one
 		temp := filepath.Join(b.dir, ".swapped")
-		if err := errors.Join(os.Rename(b.at(one), temp), os.Rename(b.at(other), b.at(one)), os.Rename(temp, b.at(other))); err != nil {
+		if err := errors.Join(os.Rename(b.filePath(one), temp), os.Rename(b.filePath(other), b.filePath(one)), os.Rename(temp, b.filePath(other))); err != nil {
 			b.t.Fatal(err)
 		}
-		b.say("swap %s and %s", one, other)
+		b.logStep("swap %s and %s", one, other)
 	case 12: // as many bytes as before, and the same time
 		at := pick()
 		text := b.read(at)
 		old := wordsOf(text)
-		w := b.word()
+		w := b.newWord()
 		if len(old) == 0 || len(old[0]) != len(w) || strings.Count(text, old[0]) > 1 {
 			return
 		}
 		touched[at] = true
-		info, err := os.Stat(b.at(at))
+		info, err := os.Stat(b.filePath(at))
 		if err == nil {
-			b.forget(old[0])
+			b.forgetWords(old[0])
 			b.words[w] = true
-			err = os.WriteFile(b.at(at), []byte(strings.Replace(text, old[0], w, 1)), 0o600)
+			err = os.WriteFile(b.filePath(at), []byte(strings.Replace(text, old[0], w, 1)), 0o600)
 		}
-		if err = errors.Join(err, os.Chtimes(b.at(at), info.ModTime(), info.ModTime())); err != nil {
+		if err = errors.Join(err, os.Chtimes(b.filePath(at), info.ModTime(), info.ModTime())); err != nil {
 			b.t.Fatal(err)
 		}
-		b.say("as long and as old: %s", at)
+		b.logStep("as long and as old: %s", at)
 	case 13: // an attachment
 		name := fmt.Sprintf("img/picture %d.png", b.r.IntN(5))
 		touched[name] = true
-		b.write(name, "PNG "+b.name())
-		b.say("attachment %s", name)
+		b.write(name, "PNG "+b.newName())
+		b.logStep("attachment %s", name)
 	default:
 		name := benchNames[b.r.IntN(len(benchNames))]
 		if b.r.IntN(2) == 0 {
-			name += " " + b.name()
+			name += " " + b.newName()
 		}
 		if b.r.IntN(2) == 0 {
 			name = "sub" + fmt.Sprint(b.r.IntN(3)) + "/" + name
 		}
-		if _, err := os.Lstat(b.at(name + ".md")); err == nil {
+		if _, err := os.Lstat(b.filePath(name + ".md")); err == nil {
 			return
 		}
 		touched[name+".md"] = true
-		b.write(name+".md", b.text(pages))
-		b.say("new file %s", name)
+		b.write(name+".md", b.newText(pages))
+		b.logStep("new file %s", name)
 	}
 }
 
+// read returns the text of a file of the folder.
 func (b *bench) read(at string) string {
-	data, err := os.ReadFile(b.at(at))
+	data, err := os.ReadFile(b.filePath(at))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -320,30 +325,30 @@ func (b *bench) editNotebook(touched map[string]bool) {
 		d := tx.Document(docs[b.r.IntN(len(docs))].ID())
 		touched[d.ID()] = true
 		switch b.r.IntN(9) {
-		case 0, 1, 2:
-			text := b.paragraph()
+		case 0, 1, 2: // a paragraph more
+			text := b.newParagraph()
 			blocks := markup.Parse(text)
 			if n := len(d.Root.Children); n > 0 && blocks[0].Kind == tree.List && d.Root.Children[n-1].Kind == tree.List {
-				b.forget(text)
+				b.forgetWords(text)
 				return nil // Markdown joins both lists, so that the sync writes the first one again, in other lines
 			}
 			vaultedit.Put(tx, d.Root, len(d.Root.Children), tx.Identify(blocks))
-			b.say("append to document %s", d.HPath())
-		case 3, 4:
+			b.logStep("append to document %s", d.HPath())
+		case 3, 4: // another paragraph in place of a block
 			i := b.r.IntN(len(d.Root.Children))
 			old := d.Root.Children[i]
 			if len(wordsOf(markup.Markdown(old))) == 0 {
-				return nil // judge recognises intended removals by their words
+				return nil // judgeSync recognises intended removals by their words
 			}
-			b.forget(markup.Markdown(old))
-			vaultedit.Put(tx, d.Root, i, tx.Identify(markup.Parse(b.paragraph())))
+			b.forgetWords(markup.Markdown(old))
+			vaultedit.Put(tx, d.Root, i, tx.Identify(markup.Parse(b.newParagraph())))
 			vaultedit.Detach(tx, old)
-			b.remember(markup.Export(d.Root))
-			b.say("replace in document %s", d.HPath())
-		case 5:
-			d.Root.Attrs["title"] = benchNames[b.r.IntN(len(benchNames))] + " / " + b.name()
-			b.say("title of %s", d.HPath())
-		case 6:
+			b.rememberWords(markup.Export(d.Root))
+			b.logStep("replace in document %s", d.HPath())
+		case 5: // another title
+			d.Root.Attrs["title"] = benchNames[b.r.IntN(len(benchNames))] + " / " + b.newName()
+			b.logStep("title of %s", d.HPath())
+		case 6: // moved below another document, or to the top where there is none
 			var parent *tree.Document
 			for _, p := range tx.Documents(box) {
 				if !p.Hidden() && p != d && !p.Inside(d) && p.Depth() < 4 && !touched[p.ID()] {
@@ -354,22 +359,22 @@ func (b *bench) editNotebook(touched map[string]bool) {
 				return nil
 			}
 			tx.MoveDocument(d, box, parent)
-			b.say("move %s", d.HPath())
-		case 7:
+			b.logStep("move %s", d.HPath())
+		case 7: // removed
 			if len(tx.Below(d)) > 1 {
 				return nil
 			}
-			b.forget(markup.Export(d.Root))
+			b.forgetWords(markup.Export(d.Root))
 			vaultedit.Remove(tx, d)
-			b.say("remove document %s", d.HPath())
-		default:
+			b.logStep("remove document %s", d.HPath())
+		default: // a new document that refers to another one
 			target := docs[b.r.IntN(len(docs))]
-			w := b.word()
+			w := b.newWord()
 			b.words[w] = true
-			nd := tx.AddDocument(box, d, benchNames[b.r.IntN(len(benchNames))]+" "+b.name(), "",
-				tx.Identify(markup.Parse(w+" (("+target.ID()+" '"+target.Title()+"'))\n\n"+b.paragraph()+"\n\n#tag#")))
+			nd := tx.AddDocument(box, d, benchNames[b.r.IntN(len(benchNames))]+" "+b.newName(), "",
+				tx.Identify(markup.Parse(w+" (("+target.ID()+" '"+target.Title()+"'))\n\n"+b.newParagraph()+"\n\n#tag#")))
 			touched[nd.ID()] = true
-			b.say("new document %s", nd.HPath())
+			b.logStep("new document %s", nd.HPath())
 		}
 		return nil
 	})
@@ -378,8 +383,8 @@ func (b *bench) editNotebook(touched map[string]bool) {
 	}
 }
 
-// have returns the words that the documents of the notebook hold.
-func (b *bench) have() map[string]bool {
+// wordsInNotebook returns the words that the documents of the notebook hold.
+func (b *bench) wordsInNotebook() map[string]bool {
 	found := map[string]bool{}
 	err := b.w.View(b.t.Context(), func(tx *workspace.Tx) error {
 		for _, box := range tx.Notebooks() {
@@ -406,7 +411,7 @@ func (b *bench) editBoth(files, docs map[string]bool) {
 			rows = append(rows, tx.Imported(o.N)...)
 		}
 		rows = slices.DeleteFunc(rows, func(row workspace.Imported) bool {
-			_, err := os.Lstat(b.at(row.Path))
+			_, err := os.Lstat(b.filePath(row.Path))
 			return row.Kind != "page" || strings.HasSuffix(row.Path, "/") || err != nil || files[row.Path] || docs[row.Target] || tx.Document(row.Target) == nil
 		})
 		if len(rows) == 0 {
@@ -414,7 +419,7 @@ func (b *bench) editBoth(files, docs map[string]bool) {
 		}
 		row = rows[b.r.IntN(len(rows))]
 		d := tx.Document(row.Target)
-		vaultedit.Put(tx, d.Root, len(d.Root.Children), tx.Identify(markup.Parse(b.paragraph())))
+		vaultedit.Put(tx, d.Root, len(d.Root.Children), tx.Identify(markup.Parse(b.newParagraph())))
 		return nil
 	})
 	if err != nil {
@@ -424,8 +429,8 @@ func (b *bench) editBoth(files, docs map[string]bool) {
 		return
 	}
 	files[row.Path], docs[row.Target] = true, true
-	b.save(row.Path, b.read(row.Path)+"\n\n"+b.paragraph()+"\n")
-	b.say("both sides of %s", row.Path)
+	b.save(row.Path, b.read(row.Path)+"\n\n"+b.newParagraph()+"\n")
+	b.logStep("both sides of %s", row.Path)
 }
 
 // TestSyncRandomEdits edits a folder and its notebook at random and ends some syncs in the middle. Nothing may get lost, nothing
@@ -439,15 +444,15 @@ func TestSyncRandomEdits(t *testing.T) {
 	t.Logf("-seed %d", seed)
 	b := newBench(t, seed)
 	all := folder.SyncOptions{AllowDeletions: 1000}
-	first := b.look()
+	first := b.readStates()
 	begin := time.Now()
-	synced(t, b.w, b.dir, all)
+	syncFolder(t, b.w, b.dir, all)
 	whole := time.Since(begin)
-	if diff := differences(first, b.look()); len(diff) > 0 {
+	if diff := differences(first, b.readStates()); len(diff) > 0 {
 		t.Fatalf("the first sync changes files:\n%s", strings.Join(diff, "\n"))
 	}
 	t.Logf("%d files; the first sync took %v", len(first), whole)
-	b.becomesIdle(all)
+	b.wantIdle(all)
 	killed, conflicts := 0, 0
 	for done := 0; done < *editsFlag; {
 		files, docs := map[string]bool{}, map[string]bool{}
@@ -464,7 +469,7 @@ func TestSyncRandomEdits(t *testing.T) {
 			}
 			done++
 		}
-		before := b.look()
+		before := b.readStates()
 		touched := b.filesOf(docs)
 		both, fileOf := 0, maps.Clone(touched)
 		for at := range touched {
@@ -479,26 +484,26 @@ func TestSyncRandomEdits(t *testing.T) {
 		}
 		switch b.r.IntN(4) {
 		case 0:
-			b.stop(all)
+			b.syncAndCancel(all)
 		case 1:
-			killed += b.kill(time.Duration(b.r.Float64() * float64(whole)))
+			killed += b.killDuringSync(time.Duration(b.r.Float64() * float64(whole)))
 		}
 		dry := all
 		dry.DryRun = true
-		planned, real := kept(synced(t, b.w, b.dir, dry)), kept(synced(t, b.w, b.dir, all))
+		planned, real := pagesKeptTwice(syncFolder(t, b.w, b.dir, dry)), pagesKeptTwice(syncFolder(t, b.w, b.dir, all))
 		if !slices.Equal(planned, real) {
-			t.Errorf("a dry run said that %q are kept twice, and %q were\n%s", planned, real, b.last())
+			t.Errorf("a dry run said that %q are kept twice, and %q were\n%s", planned, real, b.lastSteps())
 		}
-		b.say("synced")
-		conflicts += b.judge(before, fileOf, both)
-		b.becomesIdle(all)
+		b.logStep("synced")
+		conflicts += b.judgeSync(before, fileOf, both)
+		b.wantIdle(all)
 		b.checkWords()
 	}
 	t.Logf("%d syncs were killed, %d files were changed on both sides", killed, conflicts)
 }
 
-// kept returns the pages that a sync kept twice.
-func kept(r folder.SyncReport) (paths []string) {
+// pagesKeptTwice returns the pages that a sync kept twice.
+func pagesKeptTwice(r folder.SyncReport) (paths []string) {
 	for _, f := range r.States {
 		if f.State == folder.BothKept && strings.HasSuffix(f.Path, ".md") {
 			paths = append(paths, f.Path)
@@ -530,7 +535,7 @@ func newBench(t *testing.T, seed uint64) *bench {
 	b.write("Start.md", "start\n")
 	for i := range *filesFlag {
 		name := fmt.Sprintf("d%d/Page %d", i%7, i)
-		b.write(name+".md", b.text(b.someOf(i)))
+		b.write(name+".md", b.newText(b.randomPages(i)))
 	}
 	for i := range 5 {
 		b.write(fmt.Sprintf("img/picture %d.png", i), "PNG")
@@ -538,8 +543,8 @@ func newBench(t *testing.T, seed uint64) *bench {
 	return b
 }
 
-// stop begins a sync and cancels its context when it reports progress.
-func (b *bench) stop(o folder.SyncOptions) {
+// syncAndCancel begins a sync and cancels its context when it reports progress.
+func (b *bench) syncAndCancel(o folder.SyncOptions) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	defer cancel()
 	after := b.r.IntN(6)
@@ -551,28 +556,29 @@ func (b *bench) stop(o folder.SyncOptions) {
 	if _, err := folder.Sync(ctx, b.w, b.dir, o); err != nil && ctx.Err() == nil {
 		b.t.Fatal(err)
 	}
-	b.say("stopped")
+	b.logStep("stopped")
 }
 
-// becomesIdle syncs twice. The second of these, which is the third since the edits, must find nothing to do and write nothing
+// wantIdle syncs twice. The second of these, which is the third since the edits, must find nothing to do and write nothing
 // on either side.
-func (b *bench) becomesIdle(o folder.SyncOptions) {
+func (b *bench) wantIdle(o folder.SyncOptions) {
 	b.t.Helper()
-	synced(b.t, b.w, b.dir, o)
-	before, files := whole(b.t, b.w), b.look()
-	r := synced(b.t, b.w, b.dir, o)
+	syncFolder(b.t, b.w, b.dir, o)
+	before, files := dumpVault(b.t, b.w), b.readStates()
+	r := syncFolder(b.t, b.w, b.dir, o)
 	if !r.Idle {
-		b.t.Fatalf("the third sync is not idle: %v\n%s", states(r.Report), b.last())
+		b.t.Fatalf("the third sync is not idle: %v\n%s", changedStates(r.Report), b.lastSteps())
 	}
-	if diff := differences(files, b.look()); len(diff) > 0 {
-		b.t.Fatalf("the third sync changes files:\n%s\n%s", strings.Join(diff, "\n"), b.last())
+	if diff := differences(files, b.readStates()); len(diff) > 0 {
+		b.t.Fatalf("the third sync changes files:\n%s\n%s", strings.Join(diff, "\n"), b.lastSteps())
 	}
-	if diff := cmp.Diff(before, whole(b.t, b.w)); diff != "" {
-		b.t.Fatalf("the third sync changes notes:\n%s\n%s", diff, b.last())
+	if diff := cmp.Diff(before, dumpVault(b.t, b.w)); diff != "" {
+		b.t.Fatalf("the third sync changes notes:\n%s\n%s", diff, b.lastSteps())
 	}
 }
 
-func (b *bench) last() string { return strings.Join(b.told[max(0, len(b.told)-120):], "\n") }
+// lastSteps returns what was done last, a line each.
+func (b *bench) lastSteps() string { return strings.Join(b.told[max(0, len(b.told)-120):], "\n") }
 
 // filesOf returns the paths of the files of documents after the last sync.
 func (b *bench) filesOf(docs map[string]bool) map[string]bool {
@@ -593,8 +599,8 @@ func (b *bench) filesOf(docs map[string]bool) map[string]bool {
 	return found
 }
 
-// someOf returns the paths of up to three of the first n pages.
-func (b *bench) someOf(n int) (list []string) {
+// randomPages returns the paths of up to three of the first n pages.
+func (b *bench) randomPages(n int) (list []string) {
 	for range min(n, 3) {
 		i := b.r.IntN(n)
 		list = append(list, fmt.Sprintf("d%d/Page %d.md", i%7, i))

@@ -18,8 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// synced makes a folder and a notebook equal.
-func synced(t testing.TB, w *workspace.Workspace, dir string, o folder.SyncOptions) folder.SyncReport {
+// syncFolder makes a folder and a notebook equal.
+func syncFolder(t testing.TB, w *workspace.Workspace, dir string, o folder.SyncOptions) folder.SyncReport {
 	t.Helper()
 	r, err := folder.Sync(t.Context(), w, dir, o)
 	if err != nil {
@@ -28,11 +28,11 @@ func synced(t testing.TB, w *workspace.Workspace, dir string, o folder.SyncOptio
 	return r
 }
 
-// stamps returns the times of change and the texts of all files of a folder.
-func stamps(t testing.TB, dir string) map[string]string {
+// timesAndTexts returns the times of change and the texts of all files of a folder.
+func timesAndTexts(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for name, text := range read(t, dir) {
+	for name, text := range readFiles(t, dir) {
 		info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
@@ -42,29 +42,29 @@ func stamps(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// idle syncs up to two more times, until a sync finds nothing to do. It fails if these syncs changed files or notes, or if none
+// wantIdleSync syncs up to two more times, until a sync finds nothing to do. It fails if these syncs changed files or notes, or if none
 // was idle.
-func idle(t testing.TB, w *workspace.Workspace, dir string) {
+func wantIdleSync(t testing.TB, w *workspace.Workspace, dir string) {
 	t.Helper()
-	before, texts := whole(t, w), stamps(t, dir)
+	before, texts := dumpVault(t, w), timesAndTexts(t, dir)
 	for range 2 {
-		if r := synced(t, w, dir, folder.SyncOptions{}); r.Idle {
-			if diff := cmp.Diff(texts, stamps(t, dir)); diff != "" {
+		if r := syncFolder(t, w, dir, folder.SyncOptions{}); r.Idle {
+			if diff := cmp.Diff(texts, timesAndTexts(t, dir)); diff != "" {
 				t.Errorf("an idle sync changes files:\n%s", diff)
 			}
-			if diff := cmp.Diff(before, whole(t, w)); diff != "" {
+			if diff := cmp.Diff(before, dumpVault(t, w)); diff != "" {
 				t.Errorf("an idle sync changes notes:\n%s", diff)
 			}
 			return
 		}
 	}
-	t.Errorf("the third sync is not idle: %v", states(synced(t, w, dir, folder.SyncOptions{}).Report))
+	t.Errorf("the third sync is not idle: %v", changedStates(syncFolder(t, w, dir, folder.SyncOptions{}).Report))
 }
 
 // setText replaces the text of the first block of a document that contains a word.
 func setText(t testing.TB, w *workspace.Workspace, name, word, text string) {
 	t.Helper()
-	edit(t, w, name, func(tx *workspace.Tx, d *tree.Document) {
+	editDocument(t, w, name, func(tx *workspace.Tx, d *tree.Document) {
 		found := false
 		d.Root.Walk(func(b *tree.Block) {
 			if !b.Container() && strings.Contains(b.Text, word) && !found {
@@ -89,35 +89,35 @@ func TestSyncBothWays(t *testing.T) {
 	}
 	dir := start.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	if diff := cmp.Diff(map[string]string(start), map[string]string(read(t, dir))); diff != "" {
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if diff := cmp.Diff(map[string]string(start), map[string]string(readFiles(t, dir))); diff != "" {
 		t.Fatalf("the first sync changes files:\n%s", diff)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 
 	setText(t, w, "notes/Start", "Some", "Some *new* text with ((20240101000000-aaaaaaa \"x\"))")
 	setText(t, w, "notes/Other", "Second", "第二")
-	r := synced(t, w, dir, folder.SyncOptions{})
-	got := read(t, dir)
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
+	got := readFiles(t, dir)
 	if want := strings.Replace(start["Start.md"], "Some *text* with [[Other]] and #tag.", "Some *new* text with ((20240101000000-aaaaaaa \"x\"))", 1); got["Start.md"] != want {
 		t.Errorf("Start.md is\n%q\nwant\n%q\n%v", got["Start.md"], want, r.Problems)
 	}
 	if want := "Other   page\r\n\r\n第二\r\n"; got["Other.md"] != want {
 		t.Errorf("Other.md is %q, want %q", got["Other.md"], want)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 
 	// The folder changes.
-	put(t, dir, "Other.md", "Other page, again\n")
-	put(t, dir, "New.md", "New [[Other]]\n")
-	synced(t, w, dir, folder.SyncOptions{})
-	if text := markdown(t, w)["notes/Other"]; text != "Other page, again" {
+	putFile(t, dir, "Other.md", "Other page, again\n")
+	putFile(t, dir, "New.md", "New [[Other]]\n")
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if text := markdownByPath(t, w)["notes/Other"]; text != "Other page, again" {
 		t.Errorf("Other is %q", text)
 	}
-	if text := markdown(t, w)["notes/New"]; !strings.Contains(text, "'Other'") {
+	if text := markdownByPath(t, w)["notes/New"]; !strings.Contains(text, "'Other'") {
 		t.Errorf("New is %q", text)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 }
 
 // Lists with different markers stand side by side. Replacing one of them in the notebook leaves the lines of the others in the file.
@@ -127,17 +127,17 @@ func TestSyncKeepsListsBesideAChangedOne(t *testing.T) {
 	for i, changed := range []string{"one", "item", "three", "plus", "minus"} {
 		for _, with := range []string{"<!-- word -->", "word", "## word", "> word"} {
 			w, dir := newVault(t), files{"Lists.md": "begin\n\n" + strings.Join(lists, "\n\n") + "\n\nend\n"}.write(t)
-			synced(t, w, dir, folder.SyncOptions{})
-			edit(t, w, "notes/Lists", func(tx *workspace.Tx, d *tree.Document) {
+			syncFolder(t, w, dir, folder.SyncOptions{})
+			editDocument(t, w, "notes/Lists", func(tx *workspace.Tx, d *tree.Document) {
 				at := slices.IndexFunc(d.Root.Children, func(b *tree.Block) bool { return strings.Contains(markup.Markdown(b), changed) })
 				old := d.Root.Children[at]
 				vaultedit.Put(tx, d.Root, at, tx.Identify(markup.Parse(with)))
 				vaultedit.Detach(tx, old)
 			})
-			synced(t, w, dir, folder.SyncOptions{})
+			syncFolder(t, w, dir, folder.SyncOptions{})
 			want := slices.Clone(lists)
 			want[i] = with
-			if diff := cmp.Diff("begin\n\n"+strings.Join(want, "\n\n")+"\n\nend\n", read(t, dir)["Lists.md"]); diff != "" {
+			if diff := cmp.Diff("begin\n\n"+strings.Join(want, "\n\n")+"\n\nend\n", readFiles(t, dir)["Lists.md"]); diff != "" {
 				t.Errorf("%q in the place of the list with %q:\n%s", with, changed, diff)
 			}
 		}
@@ -148,9 +148,9 @@ func TestSyncNewAndRenamed(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "to [[B]]\n\nand [[B#Part]]\n", "B.md": "# Part\n\nbody\n", "B/C.md": "c ![x](x.png)\n", "B/x.png": "X"}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	edit(t, w, "notes/B", func(_ *workspace.Tx, d *tree.Document) { d.Root.Attrs["title"] = "乙: part" })
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	editDocument(t, w, "notes/B", func(_ *workspace.Tx, d *tree.Document) { d.Root.Attrs["title"] = "乙: part" })
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
 		box := tx.Notebooks()[0]
 		b := tx.DocumentsByHPath(box.ID, "/乙: part")[0]
@@ -159,12 +159,12 @@ func TestSyncNewAndRenamed(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r := synced(t, w, dir, folder.SyncOptions{})
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	want := map[string]string{}
-	maps.Copy(want, read(t, dir))
-	t.Log(want, states(r.Report), r.Problems)
-	idle(t, w, dir)
-	if diff := cmp.Diff(want, map[string]string(read(t, dir))); diff != "" {
+	maps.Copy(want, readFiles(t, dir))
+	t.Log(want, changedStates(r.Report), r.Problems)
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(want, map[string]string(readFiles(t, dir))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -173,25 +173,25 @@ func TestSyncConflictAndDeletion(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "one\n", "B.md": "two\n", "C.md": "three\n", "D.md": "four\n"}.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	put(t, dir, "A.md", "one, in the file\n")
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	putFile(t, dir, "A.md", "one, in the file\n")
 	setText(t, w, "notes/A", "one", "one, in the notebook")
-	put(t, dir, "B.md", "")
-	edit(t, w, "notes/C", func(tx *workspace.Tx, d *tree.Document) { tx.RemoveDocument(d) })
-	put(t, dir, "D.md", "")
+	removeFile(t, dir, "B.md")
+	editDocument(t, w, "notes/C", func(tx *workspace.Tx, d *tree.Document) { tx.RemoveDocument(d) })
+	removeFile(t, dir, "D.md")
 	setText(t, w, "notes/D", "four", "four, changed")
-	r := synced(t, w, dir, folder.SyncOptions{})
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	if diff := cmp.Diff(map[string]string{
 		"A.md": "one, in the file\n", "A (conflict).md": "one, in the notebook\n", "D.md": "four, changed\n",
-	}, map[string]string(read(t, dir))); diff != "" {
-		t.Errorf("%s\n%v", diff, states(r.Report))
+	}, map[string]string(readFiles(t, dir))); diff != "" {
+		t.Errorf("%s\n%v", diff, changedStates(r.Report))
 	}
 	if diff := cmp.Diff(map[string]string{
 		"notes/A": "one, in the file", "notes/A (conflict)": "one, in the notebook", "notes/D": "four, changed",
-	}, markdown(t, w)); diff != "" {
+	}, markdownByPath(t, w)); diff != "" {
 		t.Error(diff)
 	}
-	idle(t, w, dir)
+	wantIdleSync(t, w, dir)
 }
 
 func TestSyncHoldsManyDeletions(t *testing.T) {
@@ -202,21 +202,148 @@ func TestSyncHoldsManyDeletions(t *testing.T) {
 	}
 	dir := all.write(t)
 	w := newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
 	for name := range all {
-		put(t, dir, name, "")
+		removeFile(t, dir, name)
 	}
-	before := markdown(t, w)
-	r := synced(t, w, dir, folder.SyncOptions{})
-	if len(r.Held.Documents) != 16 || len(read(t, dir)) != 0 {
-		t.Errorf("held %v, files %v", r.Held, read(t, dir))
+	before := markdownByPath(t, w)
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
+	if len(r.Held.Documents) != 16 || len(readFiles(t, dir)) != 0 {
+		t.Errorf("held %v, files %v", r.Held, readFiles(t, dir))
 	}
-	if diff := cmp.Diff(before, markdown(t, w)); diff != "" {
+	if diff := cmp.Diff(before, markdownByPath(t, w)); diff != "" {
 		t.Error(diff)
 	}
 	asked := 0
-	r = synced(t, w, dir, folder.SyncOptions{Confirm: func(d folder.Deletions) bool { asked = d.Count(); return true }})
-	if asked != 16 || r.Held.Count() != 0 || len(markdown(t, w)) != 0 {
-		t.Errorf("asked about %d, held %v, left %v", asked, r.Held, markdown(t, w))
+	r = syncFolder(t, w, dir, folder.SyncOptions{Confirm: func(d folder.Deletions) bool { asked = d.Count(); return true }})
+	if asked != 16 || r.Held.Count() != 0 || len(markdownByPath(t, w)) != 0 {
+		t.Errorf("asked about %d, held %v, left %v", asked, r.Held, markdownByPath(t, w))
 	}
+}
+
+// The id in a file is that of a note in another notebook. A sync of this one neither changes that note nor removes the file.
+func TestSyncIDsFromElsewhere(t *testing.T) {
+	t.Parallel()
+	const id = "20240102030405-aaaaaaa"
+	w := newVault(t)
+	importFolder(t, w, files{"D.md": "---\nid: " + id + "\n---\nprivate\n", "E.md": "more\n"}.write(t), folder.ImportOptions{Notebook: "A"})
+	private := documentsByPath(t, w)["A/E"].Root.ID
+	for name, text := range map[string]string{
+		"other text": "---\nid: " + id + "\n---\nchanged\n", "same text": "---\nid: " + id + "\n---\nprivate\n", "id of another note": "---\nid: " + private + "\n---\nchanged\n",
+	} {
+		before := documentsByPath(t, w)
+		dir := files{"other.md": "other\n", "D.md": text}.write(t)
+		for range 3 {
+			r := syncFolder(t, w, dir, folder.SyncOptions{Notebook: name})
+			after := documentsByPath(t, w)
+			for at, d := range before {
+				if after[at] == nil {
+					t.Errorf("%s: %s is gone: %v", name, at, changedStates(r.Report))
+				} else if diff := cmp.Diff(markup.Kramdown(d.Root), markup.Kramdown(after[at].Root)); diff != "" {
+					t.Errorf("%s: %s was changed:\n%s", name, at, diff)
+				}
+			}
+			if len(after) != len(before)+3 || after[name+"/D"] == nil {
+				t.Errorf("%s: %v", name, changedStates(r.Report))
+			}
+			if got := readFiles(t, dir); len(got) != 2 || got["D.md"] != text {
+				t.Errorf("%s: the folder has %q", name, got)
+			}
+		}
+		putFile(t, dir, "D.md", "---\nid: "+id+"\n---\nchanged again\n")
+		syncFolder(t, w, dir, folder.SyncOptions{})
+		if all := markdownByPath(t, w); all[name+"/D"] != "changed again" || all["A/D"] != "private" {
+			t.Errorf("%s: %q", name, all)
+		}
+		wantIdleSync(t, w, dir)
+	}
+}
+
+// A note that was moved to another notebook is no longer the sync's. Its file is removed or, if it has changed, becomes another note.
+func TestSyncNotesMovedAway(t *testing.T) {
+	t.Parallel()
+	dir, w := files{"A.md": "one\n", "B.md": "two\n", "C.md": "three\n", "C/D.md": "four\n"}.write(t), newVault(t)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
+		from := tx.Notebooks()[0]
+		to := tx.CreateNotebook("Elsewhere")
+		for _, name := range []string{"A", "B", "C"} {
+			tx.MoveDocument(tx.DocumentsByHPath(from.ID, "/"+name)[0], to, nil)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, dir, "B.md", "two, changed\n")
+	for range 3 {
+		r := syncFolder(t, w, dir, folder.SyncOptions{AllowDeletions: 5})
+		if diff := cmp.Diff(map[string]string{
+			"Elsewhere/A": "one", "Elsewhere/B": "two", "Elsewhere/C": "three", "Elsewhere/C/D": "four", "notes/B": "two, changed",
+		}, markdownByPath(t, w)); diff != "" {
+			t.Errorf("%s\n%v", diff, changedStates(r.Report))
+		}
+		if diff := cmp.Diff(map[string]string{"B.md": "two, changed\n"}, map[string]string(readFiles(t, dir))); diff != "" {
+			t.Errorf("%s\n%v", diff, changedStates(r.Report))
+		}
+	}
+	wantSound(t, w)
+}
+
+// Names of days in a folder "journals" do not make a graph of Logseq.
+func TestSyncJournals(t *testing.T) {
+	t.Parallel()
+	dir, w := files{"A.md": "one\n"}.write(t), newVault(t)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
+		box := tx.Notebooks()[0]
+		for parent, child := range map[string]string{"journals": "2024-05-01", "pages": "Page"} {
+			tx.AddDocument(box, tx.AddDocument(box, nil, parent, "", nil), child, "", tx.Identify(markup.Parse("TODO text")))
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if text := readFiles(t, dir)["journals/2024-05-01.md"]; text != "TODO text\n" {
+		t.Errorf("the file of the day is %q", text)
+	}
+	wantIdleSync(t, w, dir)
+	putFile(t, dir, "journals/2024-05-02.md", "TODO more\n")
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	if text := markdownByPath(t, w)["notes/journals/2024-05-02"]; text != "TODO more" {
+		t.Errorf("the note of the day is %q", text)
+	}
+	// The daily notes of Obsidian.
+	for name, more := range map[string]files{"days alone": {}, "Obsidian": {".obsidian/app.json": "{}", "pages/Page.md": "page\n"}} {
+		list := files{"journals/2024-05-01.md": "TODO text\n"}
+		maps.Copy(list, more)
+		dir, w := list.write(t), newVault(t)
+		syncFolder(t, w, dir, folder.SyncOptions{})
+		wantIdleSync(t, w, dir)
+		if text := markdownByPath(t, w)["notes/journals/2024-05-01"]; text != "TODO text" {
+			t.Errorf("%s: the note of the day is %q", name, text)
+		}
+	}
+}
+
+// The file of a note is removed while a note is added below it: the note stays without its text, and the report says so.
+func TestSyncReportsEmptiedNotes(t *testing.T) {
+	t.Parallel()
+	dir, w := files{"A.md": "one\n", "B.md": "two\n"}.write(t), newVault(t)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	removeFile(t, dir, "A.md")
+	editDocument(t, w, "notes/A", func(tx *workspace.Tx, d *tree.Document) {
+		tx.AddDocument(d.Box, d, "below", "", tx.Identify(markup.Parse("three")))
+	})
+	id := documentsByPath(t, w)["notes/A"].Root.ID
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
+	if diff := cmp.Diff(map[string]string{"notes/A": "", "notes/A/below": "three", "notes/B": "two"}, markdownByPath(t, w)); diff != "" {
+		t.Error(diff)
+	}
+	if !slices.ContainsFunc(r.States, func(f folder.FileState) bool {
+		return f.Path == "A.md" && f.State == folder.DocDeleted && f.Target == id
+	}) {
+		t.Errorf("nothing was said of the note that became empty: %v", r.States)
+	}
+	wantIdleSync(t, w, dir)
 }

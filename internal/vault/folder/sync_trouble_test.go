@@ -22,16 +22,16 @@ import (
 func TestSyncFolderGone(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"A.md": "one\n", "sub/B.md": "two\n"}.write(t), newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	before := markdown(t, w)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	before := markdownByPath(t, w)
 	away := dir + " is elsewhere"
 	if err := errors.Join(os.Rename(dir, away), os.Mkdir(dir, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if r := synced(t, w, dir, folder.SyncOptions{}); r.Held.Count() == 0 || len(read(t, dir)) != 0 {
-		t.Errorf("held %v, the folder has %v", r.Held, read(t, dir))
+	if r := syncFolder(t, w, dir, folder.SyncOptions{}); r.Held.Count() == 0 || len(readFiles(t, dir)) != 0 {
+		t.Errorf("held %v, the folder has %v", r.Held, readFiles(t, dir))
 	}
-	if diff := cmp.Diff(before, markdown(t, w)); diff != "" {
+	if diff := cmp.Diff(before, markdownByPath(t, w)); diff != "" {
 		t.Error(diff)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -43,8 +43,8 @@ func TestSyncFolderGone(t *testing.T) {
 	if err := os.Rename(away, dir); err != nil {
 		t.Fatal(err)
 	}
-	idle(t, w, dir)
-	if diff := cmp.Diff(before, markdown(t, w)); diff != "" {
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(before, markdownByPath(t, w)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -57,10 +57,10 @@ func TestSyncFolderGoesAway(t *testing.T) {
 		all[name+".md"] = name + " [[b]]\n"
 	}
 	dir, w := all.write(t), newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
-	before := markdown(t, w)
-	put(t, dir, "g.md", "g, changed\n")
-	put(t, dir, "h.md", "h, changed\n")
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	before := markdownByPath(t, w)
+	putFile(t, dir, "g.md", "g, changed\n")
+	putFile(t, dir, "h.md", "h, changed\n")
 	away := t.TempDir()
 	move := func(from, to string) {
 		for name := range all {
@@ -69,7 +69,7 @@ func TestSyncFolderGoesAway(t *testing.T) {
 			}
 		}
 	}
-	r := synced(t, w, dir, folder.SyncOptions{Progress: func(done, _ int, _ string) {
+	r := syncFolder(t, w, dir, folder.SyncOptions{Progress: func(done, _ int, _ string) {
 		if done == 1 {
 			move(dir, away)
 		}
@@ -78,21 +78,21 @@ func TestSyncFolderGoesAway(t *testing.T) {
 		t.Errorf("no file went away while it was read: %v", r.Problems)
 	}
 	for range 2 {
-		after := markdown(t, w)
+		after := markdownByPath(t, w)
 		for name := range before {
 			if after[name] == "" {
-				t.Errorf("%s is gone or empty: %v", name, states(r.Report))
+				t.Errorf("%s is gone or empty: %v", name, changedStates(r.Report))
 			}
 		}
-		if list := read(t, dir); len(list) > 0 {
+		if list := readFiles(t, dir); len(list) > 0 {
 			t.Errorf("the folder has %v", list)
 		}
-		r = synced(t, w, dir, folder.SyncOptions{})
+		r = syncFolder(t, w, dir, folder.SyncOptions{})
 	}
 	move(away, dir)
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	if text := markdown(t, w)["notes/h"]; text != "h, changed" {
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	if text := markdownByPath(t, w)["notes/h"]; text != "h, changed" {
 		t.Errorf("h is %q", text)
 	}
 }
@@ -102,36 +102,36 @@ func TestSyncUnreadable(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"A.md": "one\n", "B.md": "two\n", "C.md": "three\n", "D.md": "four\n"}.write(t), newVault(t)
 	outside := filepath.Join(t.TempDir(), "outside.md")
-	synced(t, w, dir, folder.SyncOptions{})
-	before := markdown(t, w)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	before := markdownByPath(t, w)
 	before["notes/A/below"] = "five"
-	put(t, dir, "A.md", "one\x00\n")
+	putFile(t, dir, "A.md", "one\x00\n")
 	if err := errors.Join(os.Remove(filepath.Join(dir, "B.md")), os.Symlink(outside, filepath.Join(dir, "B.md"))); err != nil {
 		t.Skipf("symbolic links cannot be made here: %v", err)
 	}
-	put(t, dir, "A/below.md", "five\n")
+	putFile(t, dir, "A/below.md", "five\n")
 	for range 3 {
-		r := synced(t, w, dir, folder.SyncOptions{})
-		if diff := cmp.Diff(before, markdown(t, w)); diff != "" {
-			t.Errorf("%s\n%v", diff, states(r.Report))
+		r := syncFolder(t, w, dir, folder.SyncOptions{})
+		if diff := cmp.Diff(before, markdownByPath(t, w)); diff != "" {
+			t.Errorf("%s\n%v", diff, changedStates(r.Report))
 		}
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 {
-			t.Errorf("%v, %v: %v %v", err, entries, states(r.Report), r.Problems)
+			t.Errorf("%v, %v: %v %v", err, entries, changedStates(r.Report), r.Problems)
 		}
 	}
 	setText(t, w, "notes/A", "one", "one, changed here")
-	r := synced(t, w, dir, folder.SyncOptions{})
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 5 {
-		t.Errorf("%v, %v: %v %v", err, entries, states(r.Report), r.Problems)
+		t.Errorf("%v, %v: %v %v", err, entries, changedStates(r.Report), r.Problems)
 	}
-	put(t, dir, "A.md", "one\n")
+	putFile(t, dir, "A.md", "one\n")
 	if err := os.Remove(filepath.Join(dir, "B.md")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "B.md", "two\n")
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	if diff := cmp.Diff(map[string]string{"A.md": "one, changed here\n", "B.md": "two\n", "C.md": "three\n", "D.md": "four\n", "A/below.md": "five\n"}, map[string]string(read(t, dir))); diff != "" {
+	putFile(t, dir, "B.md", "two\n")
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(map[string]string{"A.md": "one, changed here\n", "B.md": "two\n", "C.md": "three\n", "D.md": "four\n", "A/below.md": "five\n"}, map[string]string(readFiles(t, dir))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -145,11 +145,11 @@ func TestSyncNames(t *testing.T) {
 		t.Logf("the file system takes names in UTF-8 only: %v", err)
 		strange = ""
 	}
-	before := stamps(t, dir)
-	r := synced(t, w, dir, folder.SyncOptions{})
+	before := timesAndTexts(t, dir)
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
 	t.Log(r.Problems)
-	idle(t, w, dir)
-	if diff := cmp.Diff(before, stamps(t, dir)); diff != "" {
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(before, timesAndTexts(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	said := false
@@ -169,9 +169,9 @@ func TestSyncNames(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r = synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	have := read(t, dir)
+	r = syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	have := readFiles(t, dir)
 	folded := map[string]string{}
 	for name := range have {
 		if other := folded[strings.ToLower(name)]; other != "" && !strings.EqualFold(name, "case.md") {
@@ -183,7 +183,7 @@ func TestSyncNames(t *testing.T) {
 		}
 	}
 	if len(have) != len(before)+len(titles) {
-		t.Errorf("%d files, want %d: %v %v", len(have), len(before)+len(titles), states(r.Report), r.Problems)
+		t.Errorf("%d files, want %d: %v %v", len(have), len(before)+len(titles), changedStates(r.Report), r.Problems)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestSyncNames(t *testing.T) {
 func TestSyncWhileWritten(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"A.md": "line\n", "B.md": "other\n"}.write(t), newVault(t)
-	synced(t, w, dir, folder.SyncOptions{})
+	syncFolder(t, w, dir, folder.SyncOptions{})
 	done, ended := make(chan struct{}), make(chan struct{})
 	last := ""
 	go func() {
@@ -220,17 +220,17 @@ func TestSyncWhileWritten(t *testing.T) {
 	}()
 	for i := range 8 {
 		setText(t, w, "notes/B", "other", "other "+strings.Repeat("y", i))
-		synced(t, w, dir, folder.SyncOptions{})
+		syncFolder(t, w, dir, folder.SyncOptions{})
 	}
 	close(done)
 	<-ended
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	have := read(t, dir)
-	if len(have) != 2 || len(markdown(t, w)) != 2 {
-		t.Errorf("files %v, notes %v", maps.Keys(have), markdown(t, w))
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	have := readFiles(t, dir)
+	if len(have) != 2 || len(markdownByPath(t, w)) != 2 {
+		t.Errorf("files %v, notes %v", maps.Keys(have), markdownByPath(t, w))
 	}
-	if !strings.HasSuffix(have["A.md"], "line "+last+"\n") || !strings.HasSuffix(markdown(t, w)["notes/A"], "line "+last) {
+	if !strings.HasSuffix(have["A.md"], "line "+last+"\n") || !strings.HasSuffix(markdownByPath(t, w)["notes/A"], "line "+last) {
 		t.Errorf("the end of the file is missing: %q", have["A.md"][max(0, len(have["A.md"])-100):])
 	}
 }
@@ -239,32 +239,32 @@ func TestSyncWhileWritten(t *testing.T) {
 // the reason.
 func TestSyncReadOnly(t *testing.T) {
 	t.Parallel()
-	dir := mounted(t, "size=8m")
+	dir := mountFolder(t, "size=8m")
 	w := newVault(t)
-	put(t, dir, "A.md", "one\n")
-	put(t, dir, "B.md", "two\n")
-	synced(t, w, dir, folder.SyncOptions{Notebook: "notes"})
-	put(t, dir, "A.md", "one, changed\n")
+	putFile(t, dir, "A.md", "one\n")
+	putFile(t, dir, "B.md", "two\n")
+	syncFolder(t, w, dir, folder.SyncOptions{Notebook: "notes"})
+	putFile(t, dir, "A.md", "one, changed\n")
 	setText(t, w, "notes/B", "two", "two, changed")
 	remount(t, dir, "ro,size=8m")
-	before := stamps(t, dir)
-	r := synced(t, w, dir, folder.SyncOptions{})
-	if text := markdown(t, w)["notes/A"]; text != "one, changed" {
+	before := timesAndTexts(t, dir)
+	r := syncFolder(t, w, dir, folder.SyncOptions{})
+	if text := markdownByPath(t, w)["notes/A"]; text != "one, changed" {
 		t.Errorf("A is %q", text)
 	}
-	if text := markdown(t, w)["notes/B"]; text != "two, changed" {
+	if text := markdownByPath(t, w)["notes/B"]; text != "two, changed" {
 		t.Errorf("B is %q", text)
 	}
-	if diff := cmp.Diff(before, stamps(t, dir)); diff != "" {
+	if diff := cmp.Diff(before, timesAndTexts(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	if len(r.Problems) != 1 || r.Problems[0].Path != "B.md" || !strings.Contains(r.Problems[0].Why, "read-only") {
 		t.Errorf("problems: %+v", r.Problems)
 	}
 	remount(t, dir, "rw,size=8m")
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	if diff := cmp.Diff(map[string]string{"A.md": "one, changed\n", "B.md": "two, changed\n"}, map[string]string(read(t, dir))); diff != "" {
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	if diff := cmp.Diff(map[string]string{"A.md": "one, changed\n", "B.md": "two, changed\n"}, map[string]string(readFiles(t, dir))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -272,38 +272,38 @@ func TestSyncReadOnly(t *testing.T) {
 // The disk is full: each file has its old or its complete new text, and the sync goes on once there is room.
 func TestSyncFullDisk(t *testing.T) {
 	t.Parallel()
-	dir := mounted(t, "size=400k")
+	dir := mountFolder(t, "size=400k")
 	w := newVault(t)
 	for name := range strings.SplitSeq("abcdefgh", "") {
-		put(t, dir, name+".md", name+" word\n")
+		putFile(t, dir, name+".md", name+" word\n")
 	}
-	synced(t, w, dir, folder.SyncOptions{Notebook: "notes"})
-	idle(t, w, dir)
+	syncFolder(t, w, dir, folder.SyncOptions{Notebook: "notes"})
+	wantIdleSync(t, w, dir)
 	long := strings.Repeat("many words ", 8000) // 88 kB
 	for name := range strings.SplitSeq("abcdefgh", "") {
-		edit(t, w, "notes/"+name, func(tx *workspace.Tx, d *tree.Document) {
+		editDocument(t, w, "notes/"+name, func(tx *workspace.Tx, d *tree.Document) {
 			d.Root.Insert(len(d.Root.Children), tx.Identify(markup.Parse(long))...)
 		})
 	}
-	before, notes := read(t, dir), markdown(t, w)
+	before, notes := readFiles(t, dir), markdownByPath(t, w)
 	for range 3 {
 		_, err := folder.Sync(t.Context(), w, dir, folder.SyncOptions{})
 		if err == nil || !strings.Contains(err.Error(), "no space left") {
 			t.Fatalf("the disk is full, and the error is %v", err)
 		}
-		for name, text := range read(t, dir) {
+		for name, text := range readFiles(t, dir) {
 			if text != before[name] && !strings.HasSuffix(text, strings.TrimSpace(long)+"\n") {
 				t.Errorf("%s has %d bytes, which is neither what it had nor what it gets", name, len(text))
 			}
 		}
-		if diff := cmp.Diff(notes, markdown(t, w)); diff != "" {
+		if diff := cmp.Diff(notes, markdownByPath(t, w)); diff != "" {
 			t.Errorf("the notes have changed: %.300s", diff)
 		}
 	}
 	remount(t, dir, "size=8m")
-	synced(t, w, dir, folder.SyncOptions{})
-	idle(t, w, dir)
-	have := read(t, dir)
+	syncFolder(t, w, dir, folder.SyncOptions{})
+	wantIdleSync(t, w, dir)
+	have := readFiles(t, dir)
 	for name := range before {
 		if !strings.HasPrefix(have[name], before[name]) || !strings.HasSuffix(have[name], strings.TrimSpace(long)+"\n") {
 			t.Errorf("%s has %d bytes", name, len(have[name]))

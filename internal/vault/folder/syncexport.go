@@ -74,7 +74,7 @@ func (s *syncer) export(ctx context.Context) error {
 	}
 	x.layOut()
 	if err := s.w.View(ctx, func(tx *workspace.Tx) error {
-		x.choose(tx)
+		x.chooseDocuments(tx)
 		return tx.Err()
 	}); err != nil {
 		return err
@@ -177,6 +177,7 @@ func (x *exportPhase) removeFiles() error {
 	return nil
 }
 
+// removeEmptyDirs removes a folder and those above it, up to the first that is not empty.
 func (x *exportPhase) removeEmptyDirs(dir string) {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if x.im.s.root.Remove(dir) != nil {
@@ -194,8 +195,8 @@ func (x *exportPhase) pageOf(at string) *page {
 	return &page{}
 }
 
-// keep records the state of a document at the next flush. at is the path of its file.
-func (x *exportPhase) keep(at string, state workspace.Synced) {
+// recordState records the state of a document at the next flush. at is the path of its file.
+func (x *exportPhase) recordState(at string, state workspace.Synced) {
 	x.pending = append(x.pending, func(tx *workspace.Tx) { tx.PutSynced(x.origin, at, state) })
 }
 

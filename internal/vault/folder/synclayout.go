@@ -71,13 +71,13 @@ func (x *exportPhase) planFolder() *source {
 	x.ex.s = &planned
 	x.ex.program = x.im.program
 	for at := range x.im.s.files {
-		x.take(path.Dir(at), path.Base(at))
+		x.markNameUsed(path.Dir(at), path.Base(at))
 	}
 	for at := range x.im.s.dirs {
-		x.take(path.Dir(at), path.Base(at))
+		x.markNameUsed(path.Dir(at), path.Base(at))
 	}
 	for at := range x.im.s.unread {
-		x.take(path.Dir(at), path.Base(at))
+		x.markNameUsed(path.Dir(at), path.Base(at))
 	}
 	return &planned
 }
@@ -100,7 +100,7 @@ func (x *exportPhase) placeDocument(d *syncDoc, pg, old *page, row *workspace.Im
 		}
 	case old == nil || row == nil:
 		if old == nil {
-			x.place(pg, parentDir, d.title, "")
+			x.assignNames(pg, parentDir, d.title, "")
 		}
 	case d.parent != row.Parent || d.title != row.Title && pg.front.title == "":
 		title := d.title
@@ -116,7 +116,7 @@ func (x *exportPhase) placeDocument(d *syncDoc, pg, old *page, row *workspace.Im
 				parentDir = pg.parent.dir
 			}
 		}
-		x.place(pg, parentDir, title, old.file)
+		x.assignNames(pg, parentDir, title, old.file)
 	case parentDir != oldParentDir:
 		if inside, found := strings.CutPrefix(old.file, oldParentDir+"/"); found && old.file != "" {
 			pg.file = path.Join(parentDir, inside)
@@ -127,17 +127,17 @@ func (x *exportPhase) placeDocument(d *syncDoc, pg, old *page, row *workspace.Im
 	}
 }
 
-// take marks a name in a folder as used.
-func (x *exportPhase) take(dir, name string) {
+// markNameUsed marks a name in a folder as used.
+func (x *exportPhase) markNameUsed(dir, name string) {
 	if x.names[dir] == nil {
 		x.names[dir] = folderNames{}
 	}
 	x.names[dir][foldName(name)] = true
 }
 
-// place assigns to a page a free file name for its title, and a folder for its children. old is its current file, "" if
+// assignNames assigns to a page a free file name for its title, and a folder for its children. old is its current file, "" if
 // it has none.
-func (x *exportPhase) place(pg *page, dir, title, old string) {
+func (x *exportPhase) assignNames(pg *page, dir, title, old string) {
 	if x.names[dir] == nil {
 		x.names[dir] = folderNames{}
 	}
@@ -171,8 +171,8 @@ func (x *exportPhase) place(pg *page, dir, title, old string) {
 	pg.file, pg.dir = path.Join(dir, name+ext), path.Join(dir, name)
 }
 
-// choose determines which documents may have to be written, and gives names to the blocks that links refer to.
-func (x *exportPhase) choose(tx *workspace.Tx) {
+// chooseDocuments determines which documents may have to be written, and gives names to the blocks that links refer to.
+func (x *exportPhase) chooseDocuments(tx *workspace.Tx) {
 	for _, d := range x.docs {
 		row := x.rows[d.id]
 		switch {
@@ -181,7 +181,7 @@ func (x *exportPhase) choose(tx *workspace.Tx) {
 			x.todo[d.id] = true
 		default:
 			if state := x.synced[row.Path]; state.Rev != d.rev {
-				x.keep(row.Path, workspace.Synced{Rev: d.rev, Content: state.Content})
+				x.recordState(row.Path, workspace.Synced{Rev: d.rev, Content: state.Content})
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (x *exportPhase) write(ctx context.Context) error {
 		if root == nil {
 			continue // deleted meanwhile: the next sync handles it
 		}
-		if err := x.document(ctx, d, root); err != nil {
+		if err := x.composeDocument(ctx, d, root); err != nil {
 			return err
 		}
 		if len(x.writes) >= 4*batchPages || x.writeBytes >= batchBytes {
@@ -97,7 +97,7 @@ func (x *exportPhase) writeFiles(ctx context.Context) error {
 // writeFile writes one file, and adds its records to pending.
 func (x *exportPhase) writeFile(w *fileWrite) error {
 	pg := w.pg
-	if err := x.put(pg, w.now, w.old, w.text); err != nil {
+	if err := x.moveAndReplace(pg, w.now, w.old, w.text); err != nil {
 		x.unfinished = true
 		if problem, ok := errors.AsType[*fs.PathError](err); ok && (errors.Is(problem, fs.ErrPermission) || errors.Is(problem, syscall.EROFS)) {
 			x.im.report.problem(pg.file, 0, codeFileKept, path.Base(pg.file), plainError(problem)+": the file stays as it is")
@@ -200,8 +200,8 @@ func (s *syncer) assumeWrites() {
 	}
 }
 
-// document composes the file of a document, which writeFiles writes if its text or path changes.
-func (x *exportPhase) document(ctx context.Context, d *syncDoc, root *tree.Block) error {
+// composeDocument composes the file of a document, which writeFiles writes if its text or path changes.
+func (x *exportPhase) composeDocument(ctx context.Context, d *syncDoc, root *tree.Block) error {
 	pg, row, now := x.pages[d.id], x.rows[d.id], x.current[d.id]
 	hash := contentHash(root.Attrs, root.Children)
 	isNothing := hash == contentHash(nil, nil)
@@ -268,9 +268,9 @@ func (x *exportPhase) folderOnly(pg *page, row *workspace.Imported, d *syncDoc, 
 
 var errChangedMeanwhile = errors.New("the file has changed meanwhile")
 
-// put replaces the text of a file, and moves the file if its path changes. It does not touch a file that has that text
+// moveAndReplace replaces the text of a file, and moves the file if its path changes. It does not touch a file that has that text
 // already.
-func (x *exportPhase) put(pg *page, now string, old, text []byte) error {
+func (x *exportPhase) moveAndReplace(pg *page, now string, old, text []byte) error {
 	root := x.im.s.root
 	if now == pg.file && bytes.Equal(old, text) {
 		return nil

@@ -135,6 +135,7 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 	return len(original), "![" + linkText(alt) + "](" + asset + ")" + style
 }
 
+// size matches the width, or width and height, of an embedded image.
 var size = lazyregexp.New(`^(\d{1,5})(?:x(\d{1,5}))?$`)
 
 // imageSize splits the text after the bar of an embedded image into alternative text and the attribute list with its

@@ -49,6 +49,7 @@ func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 	im.report.Notebooks++
 	if closed {
 		im.report.problem(pl.exported.Folder, 0, codeNotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
+		im.skipped = true
 		im.skipPage(pl)
 		return nil
 	}
@@ -185,12 +186,8 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 		return im.archivedBlocks(pg)
 	}
 	list, ok := im.open(pg, false)
-	if !ok && im.sync != nil {
-		im.sync.leaveOut(pg)
-		return nil
-	}
 	if !ok {
-		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
+		im.leaveOut(pg, "the file went away during the import: left out")
 		return nil
 	}
 	if pg.dialect == ownDialect {
@@ -220,6 +217,17 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 		})
 	}
 	return blocks
+}
+
+// leaveOut leaves out a page whose file could be read at first but no longer: its document stays as it is, and the next
+// import reads the file again.
+func (im *importer) leaveOut(pg *page, why string) {
+	pg.broken, pg.source = true, ""
+	if im.sync != nil {
+		im.sync.leaveOut(pg)
+		return
+	}
+	im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), why)
 }
 
 // rename returns text with the new ids of those that were in use already.
