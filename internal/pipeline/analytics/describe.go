@@ -73,7 +73,7 @@ func actionOf(done *tool.CallDone) string {
 // the error's payload.
 func responseTo(done *tool.CallDone) (r resultParts, size int) {
 	if done.Err == nil {
-		return read(done.Result), done.BytesOut
+		return readParts(done.Result), done.BytesOut
 	}
 	var payload []byte
 	if e, ok := errors.AsType[*tool.Error](done.Err); ok {
@@ -122,7 +122,8 @@ func reportedError(r *resultParts) (kind, code string) {
 func nameOnly(s string) string {
 	for i := range len(s) {
 		c := s[i]
-		if i >= 64 || c != '_' && c != '-' && c != '.' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
+		isLetter, isDigit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		if i >= maxKeyName || !isLetter && !isDigit && c != '_' && c != '-' && c != '.' {
 			return ""
 		}
 	}
@@ -139,16 +140,16 @@ const (
 func paramKeys(args json.RawMessage) []string {
 	keys := []string{}
 	c := cursor{raw: args}
-	if !json.Valid(args) || c.peek() != '{' {
+	if !json.Valid(args) || c.skipSpace() != '{' {
 		return keys
 	}
 	var space [maxKeyName]byte
-	for begun := false; c.more(begun, '}'); begun = true {
-		name, _ := jsontext.AppendUnquote(space[:0], c.name()) // invalid UTF-8 is replaced
+	for begun := false; c.nextEntry(begun, '}'); begun = true {
+		name, _ := jsontext.AppendUnquote(space[:0], c.readName()) // invalid UTF-8 is replaced
 		if string(name) != "action" && len(name) <= maxKeyName {
 			keys = append(keys, string(name))
 		}
-		c.value()
+		c.skipValue()
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)

@@ -98,7 +98,7 @@ func (f folder) append(day string, lines []byte) (done int, err error) {
 		if index >= f.maxFiles {
 			return done, fmt.Errorf("the %d files of %s are full", f.maxFiles, day)
 		}
-		n, err := f.fill(dayFile{day, index}, lines[done:])
+		n, err := f.appendFitting(dayFile{day, index}, lines[done:])
 		done += n
 		if err != nil {
 			return done, err
@@ -107,11 +107,11 @@ func (f folder) append(day string, lines []byte) (done int, err error) {
 	return done, nil
 }
 
-// fill appends as many whole lines as one file has room for. Since other processes append to the same file,
+// appendFitting appends as many whole lines as one file has room for. Since other processes append to the same file,
 // it uses a single write.
-func (f folder) fill(p dayFile, lines []byte) (int, error) {
+func (f folder) appendFitting(p dayFile, lines []byte) (int, error) {
 	path := filepath.Join(f.dir, p.name())
-	size, torn, err := state(path)
+	size, torn, err := inspectFile(path)
 	if err != nil {
 		return 0, err
 	}
@@ -148,8 +148,8 @@ func fittingLines(lines []byte, room int64) int {
 	return bytes.LastIndexByte(lines[:max(0, room)], '\n') + 1
 }
 
-// state returns the size of a file, and whether it ends in an incomplete line. A missing file has size 0.
-func state(path string) (size int64, torn bool, err error) {
+// inspectFile returns the size of a file, and whether it ends in an incomplete line. A missing file has size 0.
+func inspectFile(path string) (size int64, torn bool, err error) {
 	r, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil

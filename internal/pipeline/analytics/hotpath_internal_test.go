@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// finished is a typical call of a notes tool.
-func finished() tool.CallDone {
+// newFinishedCall returns a typical call of a notes tool that has ended.
+func newFinishedCall() tool.CallDone {
 	raw := json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("some text ", 100) + `"}]}`)
 	return tool.CallDone{
 		Call: &tool.Call{
@@ -29,7 +29,7 @@ func finished() tool.CallDone {
 // A call pays for one publish: it allocates one event for all subscribers and waits for nothing, even while
 // analytics is blocked. Lost calls are counted. Not parallel, because the test counts allocations.
 func TestACallNeverWaits(t *testing.T) {
-	dir, bus, done := t.TempDir(), new(event.Bus[tool.CallDone]), finished()
+	dir, bus, done := t.TempDir(), new(event.Bus[tool.CallDone]), newFinishedCall()
 	l := Open(dir, bus, nil)
 	l.mu.Lock() // blocks the goroutine that makes lines
 	const runs = 5 * queueLen
@@ -54,24 +54,24 @@ func TestACallNeverWaits(t *testing.T) {
 	}
 }
 
-// asItIs is a Redactor that removes nothing.
-type asItIs struct{}
+// keepEverything is a Redactor that removes nothing.
+type keepEverything struct{}
 
-func (asItIs) AppendJSON(b, raw []byte) []byte { return append(b, raw...) }
-func (asItIs) AppendText(b []byte, s string) []byte {
+func (keepEverything) AppendJSON(b, raw []byte) []byte { return append(b, raw...) }
+func (keepEverything) AppendText(b []byte, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
 // Large results waiting in the queue are dropped to save memory; the entry then has the size of the whole
 // result.
-func TestLargeResultsAreLetGo(t *testing.T) {
+func TestLargeResultsAreDropped(t *testing.T) {
 	t.Parallel()
 	dir, bus := t.TempDir(), new(event.Bus[tool.CallDone])
-	l := Open(dir, bus, &Options{CaptureText: true, Redactor: asItIs{}})
+	l := Open(dir, bus, &Options{CaptureText: true, Redactor: keepEverything{}})
 	l.mu.Lock() // blocks the goroutine that makes lines
 	const calls, chars = 100, 4 << 20
 	for range calls {
-		done := finished()
+		done := newFinishedCall()
 		done.Result = json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("a", chars) + `"}]}`)
 		done.BytesOut = len(done.Result)
 		bus.Publish(done)
@@ -81,7 +81,7 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 	}
 	l.mu.Unlock()
 	l.Close()
-	read, let := 0, 0
+	measured, dropped := 0, 0 // entries with the size of the text in the result, and with that of the result as a whole
 	for e, err := range entries(t.Context(), dir, time.Time{}, time.Time{}) {
 		switch {
 		case err != nil:
@@ -89,13 +89,13 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 		case !e.ResponseTextTruncated:
 			t.Fatalf("a response of %d characters counts as kept, with %d", e.ResponseChars, len(e.ResponseText))
 		case e.ResponseChars == chars:
-			read++
+			measured++
 		case e.ResponseChars == e.ResponseBytes && e.ResponseBytes > chars:
-			let++
+			dropped++
 		}
 	}
-	if read == 0 || read > maxHeld/chars+1 || read+let != calls {
-		t.Errorf("%d calls with a result that was read and %d with its size alone, of %d", read, let, calls)
+	if measured == 0 || measured > maxHeld/chars+1 || measured+dropped != calls {
+		t.Errorf("%d calls with a result that was read and %d with its size alone, of %d", measured, dropped, calls)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLargeResultsAreLetGo(t *testing.T) {
 func TestADiskThatHangs(t *testing.T) {
 	t.Parallel()
 	l := &Log{in: newInbox(), wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
-	c, done := collector{log: l}, finished()
+	c, done := collector{log: l}, newFinishedCall()
 	const calls = 20_000
 	for range calls {
 		c.add(&done)
@@ -124,7 +124,7 @@ func TestADiskThatHangs(t *testing.T) {
 
 // BenchmarkPublish measures what a call pays with and without analytics, and the ratio.
 func BenchmarkPublish(b *testing.B) {
-	done := finished()
+	done := newFinishedCall()
 	alone, watched := new(event.Bus[tool.CallDone]), new(event.Bus[tool.CallDone])
 	l := Open(b.TempDir(), watched, nil)
 	defer l.Close()
@@ -150,7 +150,7 @@ func BenchmarkPublish(b *testing.B) {
 
 // BenchmarkStage measures the stage around a call that does nothing.
 func BenchmarkStage(b *testing.B) {
-	done := finished()
+	done := newFinishedCall()
 	next := func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{Raw: done.Result}, nil }
 	for _, name := range []string{"alone", "watched"} {
 		b.Run(name, func(b *testing.B) {
@@ -170,7 +170,7 @@ func BenchmarkStage(b *testing.B) {
 
 // BenchmarkLine measures the background work for a call.
 func BenchmarkLine(b *testing.B) {
-	done := finished()
+	done := newFinishedCall()
 	l := &Log{wake: make(chan struct{}, 1), full: make(chan struct{}, 1)}
 	c := collector{log: l}
 	b.ReportAllocs()

@@ -21,12 +21,12 @@ func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	b = appendIf(b, `,"errorType":`, e.ErrorType)
-	b = appendIf(b, `,"errorCode":`, e.ErrorCode)
+	b = appendNonEmpty(b, `,"errorType":`, e.ErrorType)
+	b = appendNonEmpty(b, `,"errorCode":`, e.ErrorCode)
 	b = appendList(append(b, `,"paramKeys":`...), e.ParamKeys)
 	b = appendText(b, `,"resultSizeHint":`, e.ResultSizeHint)
 	b = appendText(b, `,"transport":`, e.Transport)
-	b = appendIf(b, `,"sessionIdHash":`, e.SessionIDHash)
+	b = appendNonEmpty(b, `,"sessionIdHash":`, e.SessionIDHash)
 	b = appendInt(b, `,"requestChars":`, int64(e.RequestChars))
 	b = appendInt(b, `,"responseChars":`, int64(e.ResponseChars))
 	b = appendInt(b, `,"requestBytes":`, int64(e.RequestBytes))
@@ -35,10 +35,10 @@ func appendEntry(b []byte, e *Entry) ([]byte, error) {
 	b = appendInt(b, `,"responseApproxTokens":`, int64(e.ResponseApproxTokens))
 	b = appendInt(b, `,"totalApproxTokens":`, int64(e.TotalApproxTokens))
 	b = appendText(b, `,"tokenMode":`, e.TokenMode)
-	b = appendIf(b, `,"requestText":`, e.RequestText)
-	b = appendIf(b, `,"responseText":`, e.ResponseText)
-	b = appendTrue(b, `,"requestTextTruncated":`, e.RequestTextTruncated)
-	b = appendTrue(b, `,"responseTextTruncated":`, e.ResponseTextTruncated)
+	b = appendNonEmpty(b, `,"requestText":`, e.RequestText)
+	b = appendNonEmpty(b, `,"responseText":`, e.ResponseText)
+	b = appendIfTrue(b, `,"requestTextTruncated":`, e.RequestTextTruncated)
+	b = appendIfTrue(b, `,"responseTextTruncated":`, e.ResponseTextTruncated)
 	return append(b, "}\n"...), nil
 }
 
@@ -46,14 +46,14 @@ func appendInt(b []byte, field string, n int64) []byte {
 	return strconv.AppendInt(append(b, field...), n, 10)
 }
 
-func appendIf(b []byte, field, s string) []byte {
+func appendNonEmpty(b []byte, field, s string) []byte {
 	if s == "" {
 		return b
 	}
 	return appendText(b, field, s)
 }
 
-func appendTrue(b []byte, field string, v bool) []byte {
+func appendIfTrue(b []byte, field string, v bool) []byte {
 	if !v {
 		return b
 	}

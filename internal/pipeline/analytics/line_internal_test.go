@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// asBefore returns the line as encoding/json writes it. That output defines the format.
-func asBefore(e *Entry) (string, error) {
+// encodeByStandardLibrary returns the line as encoding/json writes it. That output defines the format.
+func encodeByStandardLibrary(e *Entry) (string, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -40,7 +40,7 @@ func TestLineIsThatOfEncodingJSON(t *testing.T) {
 		if rapid.Bool().Draw(t, "no list") {
 			e.ParamKeys = nil
 		}
-		want, wrong := asBefore(&e)
+		want, wrong := encodeByStandardLibrary(&e)
 		got, err := appendEntry(nil, &e)
 		if (err == nil) != (wrong == nil) {
 			t.Fatalf("error %v, want %v", err, wrong)

@@ -189,18 +189,18 @@ func (c *collector) noteLost() {
 	}
 	now := time.Now()
 	c.seq = nextSeq(c.seq, now)
-	if !c.put(noteLine{Seq: c.seq, TS: now.UnixMilli(), Note: noteDropped, Dropped: n}, now.UnixMilli()) {
+	if !c.enqueueNote(noteLine{Seq: c.seq, TS: now.UnixMilli(), Note: noteDropped, Dropped: n}, now.UnixMilli()) {
 		c.log.lost.Add(n)
 	}
 }
 
-// put encodes v as a line and hands it to the writer; false if there is no room.
-func (c *collector) put(v any, ts int64) bool {
+// enqueueNote encodes v, a note about dropped calls, as a line of the day of ts and hands it to the writer; false if there is no room.
+func (c *collector) enqueueNote(v any, ts int64) bool {
 	c.line.Reset()
 	enc := json.NewEncoder(&c.line)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return false // impossible: durations are finite
+		return false // impossible: a note has texts and numbers only
 	}
 	return c.log.enqueue(dayOf(ts), c.line.Bytes())
 }
@@ -234,6 +234,7 @@ func (l *Log) drain() []batch {
 	return out
 }
 
+// signal sends to c, a channel of capacity 1, unless a signal waits there already.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -257,7 +258,7 @@ const (
 // captureTexts stores the texts of a call in e, shortened and without secrets.
 func captureTexts(e *Entry, args []byte, response *resultParts, by Redactor) {
 	if len(args) <= maxSource {
-		e.RequestText, e.RequestTextTruncated = cut(string(by.AppendJSON(nil, args)))
+		e.RequestText, e.RequestTextTruncated = truncateText(string(by.AppendJSON(nil, args)))
 	} else {
 		e.RequestTextTruncated = true
 	}
@@ -267,12 +268,12 @@ func captureTexts(e *Entry, args []byte, response *resultParts, by Redactor) {
 	}
 	var clean string
 	if text := response.text(); text != "" && json.Unmarshal(by.AppendText(nil, text), &clean) == nil {
-		e.ResponseText, e.ResponseTextTruncated = cut(clean)
+		e.ResponseText, e.ResponseTextTruncated = truncateText(clean)
 	}
 }
 
-// cut keeps the first maxText UTF-16 units of s without splitting a rune.
-func cut(s string) (kept string, truncated bool) {
+// truncateText keeps the first maxText UTF-16 units of s without splitting a rune.
+func truncateText(s string) (kept string, truncated bool) {
 	if len(s) <= maxText {
 		return s, false
 	}

@@ -40,7 +40,7 @@ func entries(t testing.TB, dir string) []analytics.Entry {
 	return out
 }
 
-func called(args string) *tool.Call {
+func newCall(args string) *tool.Call {
 	return &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "fs", Origin: tool.MCPLocal, Principal: "me", Session: "geheime-session"},
 		Args:    json.RawMessage(args), Tool: "fs", Action: &tool.Action{Name: "read"},
@@ -64,7 +64,7 @@ func TestLine(t *testing.T) {
 		l := analytics.Open(dir, bus, nil)
 		raw := textResult("笔记 🐕")
 		bus.Publish(tool.CallDone{
-			Call: called(`{"path":"/Geheim","action":"read","blockLimit":5}`), Outcome: tool.OK, Start: time.Now(),
+			Call: newCall(`{"path":"/Geheim","action":"read","blockLimit":5}`), Outcome: tool.OK, Start: time.Now(),
 			Duration: 1500 * time.Microsecond, BytesOut: len(raw), Result: raw,
 		})
 		l.Close()
@@ -101,58 +101,50 @@ func TestWhatALineTells(t *testing.T) {
 		want brief
 	}{
 		"refused": {
-			tool.CallDone{Outcome: tool.Refused, Err: fmt.Errorf("call: %w", refused)},
-			nil,
-			brief{"read", "error", "permission_denied", "level_too_low", "0-200", "stdio", payload - 4, payload},
+			done: tool.CallDone{Outcome: tool.Refused, Err: fmt.Errorf("call: %w", refused)},
+			want: brief{"read", "error", "permission_denied", "level_too_low", "0-200", "stdio", payload - 4, payload},
 		},
 		"protocol error": {
-			tool.CallDone{Outcome: tool.Failed, Err: protocol},
-			nil,
-			brief{"read", "error", "server_error", "-32602", "0-200", "stdio", len(protocol.Raw), len(protocol.Raw)},
+			done: tool.CallDone{Outcome: tool.Failed, Err: protocol},
+			want: brief{"read", "error", "server_error", "-32602", "0-200", "stdio", len(protocol.Raw), len(protocol.Raw)},
 		},
 		"cancelled": {
-			tool.CallDone{Outcome: tool.Cancelled, Err: context.Canceled},
-			nil,
-			brief{Action: "read", Status: "error", Type: "cancelled", Hint: "0", Transport: "stdio"},
+			done: tool.CallDone{Outcome: tool.Cancelled, Err: context.Canceled},
+			want: brief{Action: "read", Status: "error", Type: "cancelled", Hint: "0", Transport: "stdio"},
 		},
 		"our error as a result": {
-			tool.CallDone{Outcome: tool.Failed, Result: textResult(`{"error":{"type":"api_error","code":"no_effect","message":"x"}}`)},
-			nil,
-			brief{"read", "error", "api_error", "no_effect", "0-200", "stdio", 63, 0},
+			done: tool.CallDone{Outcome: tool.Failed, Result: textResult(`{"error":{"type":"api_error","code":"no_effect","message":"x"}}`)},
+			want: brief{"read", "error", "api_error", "no_effect", "0-200", "stdio", 63, 0},
 		},
 		"another's words as a result": {
-			tool.CallDone{Outcome: tool.Failed, Result: textResult(`{"error":{"type":"my secret text","code":["a"]}}`)},
-			nil,
-			brief{"read", "error", "", "", "0-200", "stdio", 48, 0},
+			done: tool.CallDone{Outcome: tool.Failed, Result: textResult(`{"error":{"type":"my secret text","code":["a"]}}`)},
+			want: brief{"read", "error", "", "", "0-200", "stdio", 48, 0},
 		},
 		"a picture and structure": {
-			tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"content":[{"type":"image","data":"AAAA"}],"structuredContent":{"a":"🐕"}}`)},
-			nil,
-			brief{"read", "success", "", "", "0-200", "stdio", 10, 0},
+			done: tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"content":[{"type":"image","data":"AAAA"}],"structuredContent":{"a":"🐕"}}`)},
+			want: brief{"read", "success", "", "", "0-200", "stdio", 10, 0},
 		},
 		"resource and escapes": {
-			tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"structuredContent":1,"content":[{"resource":{"text":"\ud83d\udc15\n\"é"}},7,{"text":5},{"text":"` + strings.Repeat("长", 200) + `"}]}`)},
-			nil,
-			brief{"read", "success", "", "", "200-1K", "stdio", 206, 0},
+			done: tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"structuredContent":1,"content":[{"resource":{"text":"\ud83d\udc15\n\"é"}},7,{"text":5},{"text":"` + strings.Repeat("长", 200) + `"}]}`)},
+			want: brief{"read", "success", "", "", "200-1K", "stdio", 206, 0},
 		},
 		"no result at all": {
-			tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"content":[`)},
-			nil,
-			brief{"read", "success", "", "", "0-200", "stdio", 12, 0},
+			done: tool.CallDone{Outcome: tool.OK, Result: json.RawMessage(`{"content":[`)},
+			want: brief{"read", "success", "", "", "0-200", "stdio", 12, 0},
 		},
-		"help":       {tool.CallDone{Outcome: tool.OK}, func(c *tool.Call) { c.Action = nil }, brief{"help", "success", "", "", "0", "stdio", 0, 0}},
-		"unresolved": {tool.CallDone{Outcome: tool.Refused, Err: errors.New("x")}, func(c *tool.Call) { c.Action = nil }, brief{"", "error", "internal_error", "", "0", "stdio", 0, 0}},
-		"by token":   {tool.CallDone{Outcome: tool.OK}, func(c *tool.Call) { c.Principal = "token" }, brief{"read", "success", "", "", "0", "http", 0, 0}},
-		"by nobody":  {tool.CallDone{Outcome: tool.OK}, func(c *tool.Call) { c.Principal = "anonymous" }, brief{"read", "success", "", "", "0", "http", 0, 0}},
-		"remote":     {tool.CallDone{Outcome: tool.OK}, func(c *tool.Call) { c.Origin = tool.MCPRemote }, brief{"read", "success", "", "", "0", "http", 0, 0}},
-		"terminal":   {tool.CallDone{Outcome: tool.OK}, func(c *tool.Call) { c.Origin = tool.Direct }, brief{"read", "success", "", "", "0", "cli", 0, 0}},
+		"help":       {done: tool.CallDone{Outcome: tool.OK}, edit: func(c *tool.Call) { c.Action = nil }, want: brief{"help", "success", "", "", "0", "stdio", 0, 0}},
+		"unresolved": {done: tool.CallDone{Outcome: tool.Refused, Err: errors.New("x")}, edit: func(c *tool.Call) { c.Action = nil }, want: brief{"", "error", "internal_error", "", "0", "stdio", 0, 0}},
+		"by token":   {done: tool.CallDone{Outcome: tool.OK}, edit: func(c *tool.Call) { c.Principal = "token" }, want: brief{"read", "success", "", "", "0", "http", 0, 0}},
+		"by nobody":  {done: tool.CallDone{Outcome: tool.OK}, edit: func(c *tool.Call) { c.Principal = "anonymous" }, want: brief{"read", "success", "", "", "0", "http", 0, 0}},
+		"remote":     {done: tool.CallDone{Outcome: tool.OK}, edit: func(c *tool.Call) { c.Origin = tool.MCPRemote }, want: brief{"read", "success", "", "", "0", "http", 0, 0}},
+		"terminal":   {done: tool.CallDone{Outcome: tool.OK}, edit: func(c *tool.Call) { c.Origin = tool.Direct }, want: brief{"read", "success", "", "", "0", "cli", 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			bus := new(event.Bus[tool.CallDone])
 			l := analytics.Open(dir, bus, nil)
-			tc.done.Call, tc.done.Start = called(`{}`), time.Now()
+			tc.done.Call, tc.done.Start = newCall(`{}`), time.Now()
 			if tc.edit != nil {
 				tc.edit(tc.done.Call)
 			}
@@ -180,7 +172,7 @@ func TestSizeHints(t *testing.T) {
 	bus := new(event.Bus[tool.CallDone])
 	l := analytics.Open(dir, bus, nil)
 	for _, n := range []int{0, 1, 200, 201, 1000, 1001, 5000, 5001, 20_000, 20_001} {
-		bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK, Result: textResult(strings.Repeat("a", n))})
+		bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK, Result: textResult(strings.Repeat("a", n))})
 	}
 	l.Close()
 	for _, e := range entries(t, dir) {
@@ -207,7 +199,7 @@ func TestParamKeys(t *testing.T) {
 	bus := new(event.Bus[tool.CallDone])
 	l := analytics.Open(dir, bus, nil)
 	for _, a := range []string{string(raw), `{"标题":1,"b":2,"b":3}`, `null`, ``} {
-		bus.Publish(tool.CallDone{Call: called(a), Start: time.Now(), Outcome: tool.OK})
+		bus.Publish(tool.CallDone{Call: newCall(a), Start: time.Now(), Outcome: tool.OK})
 	}
 	l.Close()
 	got := entries(t, dir)
@@ -230,7 +222,7 @@ func TestFiftyParallelCalls(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range calls {
 		wg.Go(func() {
-			_, _ = tooltest.Through(t.Context(), stage, called(fmt.Sprintf(`{"n%d":1}`, i)), func(context.Context, *tool.Call) (tool.Result, error) {
+			_, _ = tooltest.Through(t.Context(), stage, newCall(fmt.Sprintf(`{"n%d":1}`, i)), func(context.Context, *tool.Call) (tool.Result, error) {
 				return tool.Result{Raw: textResult("ok")}, nil
 			})
 		})
@@ -278,7 +270,7 @@ func TestManyWriters(t *testing.T) {
 			bus := new(event.Bus[tool.CallDone])
 			l := analytics.Open(dir, bus, &analytics.Options{MaxFile: 24 << 10, MaxFiles: 100})
 			for i := range each {
-				bus.Publish(tool.CallDone{Call: called(fmt.Sprintf(`{"w%di%d":1}`, w, i)), Start: time.Now(), Outcome: tool.OK})
+				bus.Publish(tool.CallDone{Call: newCall(fmt.Sprintf(`{"w%di%d":1}`, w, i)), Start: time.Now(), Outcome: tool.OK})
 			}
 			l.Close()
 		})
@@ -299,7 +291,7 @@ func TestCloseDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, bus, begun := t.TempDir(), new(event.Bus[tool.CallDone]), time.Now()
 		l := analytics.Open(dir, bus, nil)
-		bus.Publish(tool.CallDone{Call: called(`{}`), Start: begun, Outcome: tool.OK})
+		bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: begun, Outcome: tool.OK})
 		synctest.Wait()
 		l.Close()
 		l.Close()
@@ -334,7 +326,7 @@ func TestDays(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, kept[0])); err != nil {
 			t.Errorf("the file of 30 days ago is gone: %v", err)
 		}
-		at := func() tool.CallDone { return tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK} }
+		at := func() tool.CallDone { return tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK} }
 		await.Sleep(24*time.Hour - 100*time.Millisecond)
 		bus.Publish(at())
 		await.Sleep(150 * time.Millisecond)
@@ -362,7 +354,7 @@ func TestTornLine(t *testing.T) {
 		}
 		bus := new(event.Bus[tool.CallDone])
 		l := analytics.Open(dir, bus, nil)
-		bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
+		bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK})
 		l.Close()
 		if got := entries(t, dir); len(got) != 2 || got[0].Tool != "a" || got[1].Tool != "fs" {
 			t.Errorf("entries %+v", got)
@@ -378,10 +370,10 @@ func TestFullDay(t *testing.T) {
 		bus := new(event.Bus[tool.CallDone])
 		l := analytics.Open(dir, bus, &analytics.Options{MaxFile: 2000, MaxFiles: 3})
 		for range 100 {
-			bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
+			bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK})
 		}
 		await.Sleep(24 * time.Hour)
-		bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
+		bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK})
 		l.Close()
 		files, err := filepath.Glob(filepath.Join(dir, "2000-01-01*"))
 		if err != nil || len(files) != 3 {
@@ -414,7 +406,7 @@ func TestSmallFiles(t *testing.T) {
 		bus := new(event.Bus[tool.CallDone])
 		l := analytics.Open(dir, bus, &analytics.Options{MaxFile: 10})
 		for range 3 {
-			bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
+			bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK})
 		}
 		l.Close()
 		files, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -433,7 +425,7 @@ func TestNoFolder(t *testing.T) {
 	}
 	bus := new(event.Bus[tool.CallDone])
 	l := analytics.Open(filepath.Join(file, "analytics"), bus, nil)
-	bus.Publish(tool.CallDone{Call: called(`{}`), Start: time.Now(), Outcome: tool.OK})
+	bus.Publish(tool.CallDone{Call: newCall(`{}`), Start: time.Now(), Outcome: tool.OK})
 	l.Close()
 }
 
@@ -443,7 +435,7 @@ func TestCaptureText(t *testing.T) {
 	const secret = "hunter2-geheim"
 	redact := audit.NewRedactor([]string{secret}, audit.ContentFull)
 	done := tool.CallDone{
-		Call:  called(`{"path":"/日记","token":"abc","note":"` + secret + ` <b>"}`),
+		Call:  newCall(`{"path":"/日记","token":"abc","note":"` + secret + ` <b>"}`),
 		Start: time.Now(), Outcome: tool.OK, Result: textResult("正文 " + secret + strings.Repeat("🐕", 10_000)),
 	}
 	keep := func(opts analytics.Options) (analytics.Entry, string) {

@@ -50,6 +50,7 @@ func quotedChars(quoted []byte) int {
 	return n
 }
 
+// unitsOf returns how many UTF-16 units a rune takes: two beyond the basic plane.
 func unitsOf(r rune) int {
 	if r >= 0x10000 {
 		return 2
@@ -63,28 +64,28 @@ type resultParts struct {
 	other []byte   // JSON; a slice of the result, used if that has no text
 }
 
-// read finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is the
+// readParts finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is the
 // whole text.
-func read(raw []byte) resultParts {
+func readParts(raw []byte) resultParts {
 	if len(raw) == 0 {
 		return resultParts{}
 	}
 	c := cursor{raw: raw}
-	if !json.Valid(raw) || c.peek() != '{' {
+	if !json.Valid(raw) || c.skipSpace() != '{' {
 		return resultParts{other: raw}
 	}
 	var r resultParts
 	var structured []byte
-	for begun := false; c.more(begun, '}'); begun = true {
-		switch name := c.name(); {
-		case string(name) == `"content"` && c.peek() == '[':
-			for begun := false; c.more(begun, ']'); begun = true {
-				r.itemAt(&c)
+	for begun := false; c.nextEntry(begun, '}'); begun = true {
+		switch name := c.readName(); {
+		case string(name) == `"content"` && c.skipSpace() == '[':
+			for begun := false; c.nextEntry(begun, ']'); begun = true {
+				r.addItem(&c)
 			}
 		case string(name) == `"structuredContent"`:
-			structured = c.value()
+			structured = c.skipValue()
 		default:
-			c.value()
+			c.skipValue()
 		}
 	}
 	if len(r.texts) == 0 {
@@ -93,20 +94,20 @@ func read(raw []byte) resultParts {
 	return r
 }
 
-// itemAt reads one item of content, or the resource in it.
-func (r *resultParts) itemAt(c *cursor) {
-	if c.peek() != '{' {
-		c.value()
+// addItem reads one item of content, or the resource in it, and adds its text.
+func (r *resultParts) addItem(c *cursor) {
+	if c.skipSpace() != '{' {
+		c.skipValue()
 		return
 	}
-	for begun := false; c.more(begun, '}'); begun = true {
-		switch name := c.name(); {
-		case string(name) == `"text"` && c.peek() == '"':
-			r.texts = append(r.texts, c.value())
+	for begun := false; c.nextEntry(begun, '}'); begun = true {
+		switch name := c.readName(); {
+		case string(name) == `"text"` && c.skipSpace() == '"':
+			r.texts = append(r.texts, c.skipValue())
 		case string(name) == `"resource"`:
-			r.itemAt(c)
+			r.addItem(c)
 		default:
-			c.value()
+			c.skipValue()
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (t *Telemetry) run(ctx context.Context) {
 
 // Next returns the report that would be sent now. It works also while telemetry is off, and changes nothing.
 func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
-	last, err := t.last()
+	last, err := t.lastReport()
 	if err != nil {
 		return Payload{}, err
 	}
@@ -132,7 +132,7 @@ func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
 // Due returns when the next report is due, if telemetry is on. The time may be in the past; it is zero if there was no
 // report yet.
 func (t *Telemetry) Due() (time.Time, error) {
-	last, err := t.last()
+	last, err := t.lastReport()
 	if err != nil || last.IsZero() {
 		return time.Time{}, err
 	}
@@ -146,7 +146,7 @@ func (t *Telemetry) reportIfDue(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	last, err := t.last()
+	last, err := t.lastReport()
 	now := time.Now()
 	if err != nil || now.Before(last.Add(t.opts.Interval)) {
 		return err
@@ -160,7 +160,7 @@ func (t *Telemetry) reportIfDue(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.reported(p.ReportedAt)
+	return t.saveReportTime(p.ReportedAt)
 }
 
 // send posts p once. Only the status code of the answer matters.
@@ -195,8 +195,8 @@ type reportState struct {
 	LastReportAt int64 `json:"lastReportAt"` // milliseconds
 }
 
-// last returns when the last report was made; the zero time if there was none.
-func (t *Telemetry) last() (time.Time, error) {
+// lastReport returns when the last report was made; the zero time if there was none.
+func (t *Telemetry) lastReport() (time.Time, error) {
 	raw, err := os.ReadFile(t.state)
 	if errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, nil
@@ -211,7 +211,7 @@ func (t *Telemetry) last() (time.Time, error) {
 	return time.UnixMilli(s.LastReportAt), nil
 }
 
-func (t *Telemetry) reported(at int64) error {
+func (t *Telemetry) saveReportTime(at int64) error {
 	raw, err := json.Marshal(reportState{at})
 	if err != nil {
 		return err

@@ -22,8 +22,8 @@ import (
 	"collie/test/await"
 )
 
-// keep writes calls of the last minute to dir, oldest first.
-func keep(t *testing.T, dir string, calls ...Entry) {
+// writeCalls writes calls of the last minute to dir, oldest first.
+func writeCalls(t *testing.T, dir string, calls ...Entry) {
 	t.Helper()
 	for i, e := range calls {
 		e.TS = time.Now().Add(time.Duration(i-len(calls)) * 10 * time.Second).UnixMilli()
@@ -58,7 +58,7 @@ func TestPayload(t *testing.T) {
 		await.Sleep(7 * time.Hour)
 		r, dir := newReporter(t, "")
 		r.opts.Enabled = false // it is shown even when telemetry is off
-		keep(t, dir, someCalls...)
+		writeCalls(t, dir, someCalls...)
 		p, err := r.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestReport(t *testing.T) {
 	}))
 	defer srv.Close()
 	r, dir := newReporter(t, srv.URL)
-	keep(t, dir, someCalls...)
+	writeCalls(t, dir, someCalls...)
 	for range 2 {
 		if err := r.reportIfDue(t.Context()); err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestReport(t *testing.T) {
 	if len(got) != 1 || got[0].Aggregates.TotalCalls != 3 {
 		t.Fatalf("reports %+v", got)
 	}
-	last, err := r.last()
+	last, err := r.lastReport()
 	if err != nil || last.UnixMilli() != got[0].ReportedAt {
 		t.Errorf("last report at %v, %v", last, err)
 	}
@@ -131,7 +131,7 @@ func TestRefusedReport(t *testing.T) {
 	}))
 	defer srv.Close()
 	r, dir := newReporter(t, strings.Replace(srv.URL, "://", "://me:geheim@", 1)+"?key=geheim")
-	keep(t, dir, someCalls...)
+	writeCalls(t, dir, someCalls...)
 	for _, code = range []int{500, 404, 307, 302} {
 		err := r.reportIfDue(t.Context())
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprint(code)) || strings.Contains(err.Error(), "geheim") {
@@ -142,7 +142,7 @@ func TestRefusedReport(t *testing.T) {
 	if err := r.reportIfDue(t.Context()); err == nil || strings.Contains(err.Error(), "geheim") {
 		t.Errorf("nobody there: %v", err)
 	}
-	if last, err := r.last(); !last.IsZero() || err != nil || elsewhere.Load() > 0 {
+	if last, err := r.lastReport(); !last.IsZero() || err != nil || elsewhere.Load() > 0 {
 		t.Errorf("last report %v, %v; %d went elsewhere", last, err, elsewhere.Load())
 	}
 }
@@ -182,7 +182,7 @@ func TestBackground(t *testing.T) {
 				})
 				r.Start()
 				for range 25 {
-					keep(t, dir, someCalls...)
+					writeCalls(t, dir, someCalls...)
 					await.Sleep(time.Hour)
 				}
 				r.Close()
@@ -204,11 +204,11 @@ func TestHangAndNothing(t *testing.T) {
 		if err := r.reportIfDue(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if last, err := r.last(); err != nil || last.IsZero() {
+		if last, err := r.lastReport(); err != nil || last.IsZero() {
 			t.Errorf("after a time without calls: %v %v", last, err)
 		}
 		await.Sleep(48 * time.Hour)
-		keep(t, dir, someCalls...)
+		writeCalls(t, dir, someCalls...)
 		r.client.Transport = tripper(func(req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
 			return nil, req.Context().Err()
@@ -240,7 +240,7 @@ func TestEachCallIsInOneReport(t *testing.T) {
 			counts = append(counts, p.Aggregates.TotalCalls)
 			return &http.Response{StatusCode: 200, Body: http.NoBody, Request: req}, nil
 		})
-		keep(t, dir, someCalls...) // the last of them was 10 s ago
+		writeCalls(t, dir, someCalls...) // the last of them was 10 s ago
 		late := Entry{TS: time.Now().Add(-minAge).UnixMilli(), Tool: "fs", Status: Success, Transport: viaCLI}
 		line, err := json.Marshal(late)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestInterval(t *testing.T) {
 		if due, err := r.Due(); err != nil || !due.IsZero() {
 			t.Errorf("before the first report due %v, %v", due, err)
 		}
-		if err := r.reported(1000); err != nil {
+		if err := r.saveReportTime(1000); err != nil {
 			t.Fatal(err)
 		}
 		if due, err := r.Due(); err != nil || due.Sub(time.UnixMilli(1000)) != want {
@@ -287,7 +287,7 @@ func TestBrokenState(t *testing.T) {
 		if err := os.WriteFile(r.state, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if last, err := r.last(); !last.IsZero() || err != nil {
+		if last, err := r.lastReport(); !last.IsZero() || err != nil {
 			t.Errorf("%q: %v, %v", text, last, err)
 		}
 	}

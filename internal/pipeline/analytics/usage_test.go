@@ -16,7 +16,7 @@ import (
 	"collie/internal/pipeline/analytics"
 )
 
-func write(t testing.TB, dir, name string, lines ...string) {
+func writeLines(t testing.TB, dir, name string, lines ...string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
@@ -27,13 +27,13 @@ func write(t testing.TB, dir, name string, lines ...string) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "2023-11-13.jsonl", `{"ts":1699919999999,"tool":"before"}`, "")
-	write(t, dir, "2023-11-14.jsonl", `{"ts":1699920000000,"tool":"a"}`, `garbage`, `[]`, `{}`, `{"ts":-5}`, `{"ts":"now"}`,
+	writeLines(t, dir, "2023-11-13.jsonl", `{"ts":1699919999999,"tool":"before"}`, "")
+	writeLines(t, dir, "2023-11-14.jsonl", `{"ts":1699920000000,"tool":"a"}`, `garbage`, `[]`, `{}`, `{"ts":-5}`, `{"ts":"now"}`,
 		`{"ts":1699920000000,"durationMs":1e300}`, `{"ts":1699920000000,"requestApproxTokens":-1}`, `{"ts":1699920000001,"tool":"b"}`, "")
-	write(t, dir, "2023-11-14.jsonl.10", `{"ts":1699920000010,"tool":"z"}`)
-	write(t, dir, "2023-11-14.jsonl.2", `{"ts":1699920000002,"tool":"c","dropped":9}`, `{"ts":16999`)
-	write(t, dir, "2023-11-15.jsonl", `{"ts":1700006400000,"tool":"after"}`)
-	write(t, dir, "notes.txt", `{"ts":1699920000001,"tool":"none"}`)
+	writeLines(t, dir, "2023-11-14.jsonl.10", `{"ts":1699920000010,"tool":"z"}`)
+	writeLines(t, dir, "2023-11-14.jsonl.2", `{"ts":1699920000002,"tool":"c","dropped":9}`, `{"ts":16999`)
+	writeLines(t, dir, "2023-11-15.jsonl", `{"ts":1700006400000,"tool":"after"}`)
+	writeLines(t, dir, "notes.txt", `{"ts":1699920000001,"tool":"none"}`)
 	in := func(from, before time.Time) (tools []string) {
 		for e, err := range analytics.Entries(t.Context(), dir, from, before) {
 			if err != nil || e.Dropped != 0 {
@@ -72,7 +72,7 @@ func TestBounds(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(
+	writeLines(
 		t, dir, "2023-11-14.jsonl",
 		`{"ts":1700000000000,"tool":"fs","action":"read","status":"success","durationMs":10,"transport":"stdio","requestApproxTokens":10,"responseApproxTokens":100,"totalApproxTokens":110}`,
 		`{"ts":1700000000001,"tool":"fs","action":"read","status":"error","durationMs":20,"transport":"cli","requestApproxTokens":4,"responseApproxTokens":6}`,
@@ -84,7 +84,7 @@ func TestSummarize(t *testing.T) {
 	for _, tool := range []string{"b", "a"} {
 		more = append(more, `{"ts":1700006400000,"tool":"`+tool+`","action":"x","status":"success","durationMs":0,"transport":"carrier pigeon"}`)
 	}
-	write(t, dir, "2023-11-15.jsonl", more...)
+	writeLines(t, dir, "2023-11-15.jsonl", more...)
 	got, err := analytics.Summarize(t.Context(), dir, time.Time{}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		dir := t.TempDir()
-		write(t, dir, "1970-01-01.jsonl", text)
+		writeLines(t, dir, "1970-01-01.jsonl", text)
 		calls := 0
 		for _, e := range entries(t, dir) {
 			if e.TS <= 0 || e.DurationMs < 0 || e.RequestApproxTokens < 0 || e.ResponseApproxTokens < 0 || e.Dropped < 0 {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// chainOf writes a chain with one record into dir and returns its id.
-func chainOf(t *testing.T, dir string, prepared bool) string {
+// writeChain writes a chain with one record into dir and returns its id. If prepared, the log reads ahead first (Log.Prepare).
+func writeChain(t *testing.T, dir string, prepared bool) string {
 	t.Helper()
 	before, err := chainIDs(dir)
 	if err != nil {
@@ -23,7 +23,7 @@ func chainOf(t *testing.T, dir string, prepared bool) string {
 	if prepared {
 		l.Prepare()
 	}
-	if err := l.Append(rec("1")); err != nil {
+	if err := l.Append(newRecordWithID("1")); err != nil {
 		t.Error(err)
 	}
 	if err := l.Close(); err != nil {
@@ -51,12 +51,12 @@ func chainOf(t *testing.T, dir string, prepared bool) string {
 func TestReadAheadIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	kept, gone := chainOf(t, dir, false), chainOf(t, dir, true)
+	kept, gone := writeChain(t, dir, false), writeChain(t, dir, true)
 	a := readAhead(dir)
 	if a.key == nil || len(a.heads) != 2 || a.heads[kept].Seq == 0 {
 		t.Fatalf("read ahead: %+v", a)
 	}
-	later := chainOf(t, dir, true)
+	later := writeChain(t, dir, true)
 	if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +101,13 @@ func TestPrepareWritesNothing(t *testing.T) {
 func TestPreparedFolderIsGone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "audit")
-	chainOf(t, dir, false)
+	writeChain(t, dir, false)
 	w := &writer{log: &Log{dir: dir}, opts: Options{create: createFile}, redact: NewRedactor(nil, ""), ahead: readAhead(dir)}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ready(); err != nil { // the first attempt may fail and is repeated
-		err = w.ready()
+	if err := w.ensureChain(); err != nil { // the first attempt may fail and is repeated
+		err = w.ensureChain()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,8 +38,8 @@ func newAnchor(path string, log *slog.Logger) *anchor {
 	return &anchor{path: path, log: log}
 }
 
-// add appends a head to the anchor, unless the last one was written too recently; text is the content of the
-// head's file. If that fails, the chain goes on without the anchor, because its file may be on a disk that is not
+// add appends a head to the anchor, unless the anchor has it already or the last one was written less than anchorTime ago.
+// The last head of a chain is appended at any time. text is the content of the head's file. If that fails, the chain goes on without the anchor, because its file may be on a disk that is not
 // always mounted.
 func (a *anchor) add(seq uint64, text []byte, now time.Time, last bool) {
 	if a == nil || seq == a.seq || !last && now.Before(a.next) {
@@ -84,7 +84,7 @@ func (p *prunedLine) signed() []byte {
 
 func (p *prunedLine) sign(k *signingKey) { p.Signature = k.sign(p.signed()) }
 
-func (p *prunedLine) isSignedBy(k *signingKey) bool { return k.signed(p.signed(), p.Signature) }
+func (p *prunedLine) isSignedBy(k *signingKey) bool { return k.isSigned(p.signed(), p.Signature) }
 
 // readAnchor returns the newest head of each chain in the anchor at path, and the removals recorded there. Entries
 // that are not signed by key are reported as problems and left out.
@@ -109,10 +109,10 @@ func readAnchor(path string, key *signingKey) (map[string]head, []prunedDetail, 
 		var p prunedLine
 		switch {
 		case json.Unmarshal(lines.Bytes(), &h) != nil || !isChainName(h.Chain):
-			report.problem(n, 0, "the line is not a head")
+			report.addProblem(n, 0, "the line is not a head")
 		case json.Unmarshal(lines.Bytes(), &p) == nil && p.Pruned > 0:
 			if key == nil || !p.isSignedBy(key) {
-				report.problem(n, p.Pruned, "the removal of chain %s was signed with another key, or the line was made up", p.Chain)
+				report.addProblem(n, p.Pruned, "the removal of chain %s was signed with another key, or the line was made up", p.Chain)
 				continue
 			}
 			pruned = append(pruned, prunedDetail{Time: p.Time, Chains: []prunedChain{{Chain: p.Chain, Seq: p.Pruned, Whole: p.Whole}}})
@@ -130,13 +130,13 @@ func readAnchor(path string, key *signingKey) (map[string]head, []prunedDetail, 
 		h := newest[chain]
 		if key == nil || !h.isSignedBy(key) {
 			delete(newest, chain)
-			report.problem(lineOf[chain], h.Seq, "chain %s was signed with another key: the folder of the audit has been replaced, or the line was made up", chain)
+			report.addProblem(lineOf[chain], h.Seq, "chain %s was signed with another key: the folder of the audit has been replaced, or the line was made up", chain)
 		}
 	}
 	return newest, pruned, report, nil
 }
 
-func (a *AnchorReport) problem(line int, seq uint64, format string, args ...any) {
+func (a *AnchorReport) addProblem(line int, seq uint64, format string, args ...any) {
 	if len(a.Problems) < maxProblems {
 		a.Problems = append(a.Problems, Problem{AnchorForged, a.Path, line, seq, fmt.Sprintf(format, args...)})
 	}

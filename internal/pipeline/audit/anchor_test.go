@@ -13,12 +13,12 @@ import (
 	"collie/internal/pipeline/audit"
 )
 
-// anchored returns a folder with two chains, their anchor, and the later chain.
-func anchored(t *testing.T) (dir, anchor, newest string) {
+// writeAnchoredChains returns a folder with two chains, their anchor, and the later chain.
+func writeAnchoredChains(t *testing.T) (dir, anchor, newest string) {
 	t.Helper()
 	dir, anchor = filepath.Join(t.TempDir(), "audit"), filepath.Join(t.TempDir(), "anchor")
 	for range 2 {
-		newest = write(t, dir, 10, &audit.Options{Anchor: anchor})
+		newest = writeChain(t, dir, 10, &audit.Options{Anchor: anchor})
 	}
 	return dir, anchor, newest
 }
@@ -34,7 +34,7 @@ func verifyAnchored(t *testing.T, dir, anchor string) audit.Report {
 
 func TestAnchor(t *testing.T) {
 	t.Parallel()
-	dir, anchor, _ := anchored(t)
+	dir, anchor, _ := writeAnchoredChains(t)
 	r := verifyAnchored(t, dir, anchor)
 	if !r.OK() || r.Anchor.Chains != 2 || r.Anchor.Unnamed != 0 {
 		t.Errorf("report = %+v, want two chains that are intact and anchored", r)
@@ -56,64 +56,64 @@ func TestAnchorShows(t *testing.T) {
 		want  audit.Fault
 		alone bool // also found without the anchor
 	}{
-		"the folder is put back from an earlier day": {func(t *testing.T, dir, anchor, _ string) {
+		"the folder is put back from an earlier day": {spoil: func(t *testing.T, dir, anchor, _ string) {
 			t.Helper()
 			before := t.TempDir()
 			if err := os.CopyFS(before, os.DirFS(dir)); err != nil {
 				t.Fatal(err)
 			}
-			write(t, dir, 3, &audit.Options{Anchor: anchor})
+			writeChain(t, dir, 3, &audit.Options{Anchor: anchor})
 			removeAll(t, dir)
 			if err := os.CopyFS(dir, os.DirFS(before)); err != nil {
 				t.Fatal(err)
 			}
-		}, audit.ChainMissing, false},
-		"a chain is put back from an earlier moment": {func(t *testing.T, dir, anchor, _ string) {
+		}, want: audit.ChainMissing},
+		"a chain is put back from an earlier moment": {spoil: func(t *testing.T, dir, anchor, _ string) {
 			t.Helper()
-			log := open(t, dir, &audit.Options{Anchor: anchor})
-			known := folders(t, dir)
-			if err := log.AppendSync(t.Context(), record(1)); err != nil {
+			log := openLog(t, dir, &audit.Options{Anchor: anchor})
+			known := chainFolders(t, dir)
+			if err := log.AppendSync(t.Context(), newRecord(1)); err != nil {
 				t.Fatal(err)
 			}
-			chain := slices.DeleteFunc(folders(t, dir), func(f string) bool { return slices.Contains(known, f) })[0]
+			chain := slices.DeleteFunc(chainFolders(t, dir), func(f string) bool { return slices.Contains(known, f) })[0]
 			before := t.TempDir()
 			if err := os.CopyFS(before, os.DirFS(chain)); err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(log.AppendSync(t.Context(), record(2)), log.Close()); err != nil {
+			if err := errors.Join(log.AppendSync(t.Context(), newRecord(2)), log.Close()); err != nil {
 				t.Fatal(err)
 			}
 			removeAll(t, chain)
 			if err := os.CopyFS(chain, os.DirFS(before)); err != nil {
 				t.Fatal(err)
 			}
-		}, audit.Cut, false},
-		"the newest chains are removed": {func(t *testing.T, _, _, newest string) {
+		}, want: audit.Cut},
+		"the newest chains are removed": {spoil: func(t *testing.T, _, _, newest string) {
 			t.Helper()
 			removeAll(t, newest)
-		}, audit.ChainMissing, false},
-		"the whole folder is removed": {func(t *testing.T, dir, _, _ string) {
+		}, want: audit.ChainMissing},
+		"the whole folder is removed": {spoil: func(t *testing.T, dir, _, _ string) {
 			t.Helper()
 			removeAll(t, dir)
-		}, audit.AnchorForged, false},
-		"all is written anew with another key": {func(t *testing.T, dir, _, _ string) {
+		}, want: audit.AnchorForged},
+		"all is written anew with another key": {spoil: func(t *testing.T, dir, _, _ string) {
 			t.Helper()
 			removeAll(t, dir)
-			write(t, dir, 10, nil)
-		}, audit.AnchorForged, false},
-		"a line is made up": {func(t *testing.T, _, anchor, _ string) {
+			writeChain(t, dir, 10, nil)
+		}, want: audit.AnchorForged},
+		"a line is made up": {spoil: func(t *testing.T, _, anchor, _ string) {
 			t.Helper()
-			rewrite(t, anchor, `"seq":12,`, `"seq":11,`)
-		}, audit.AnchorForged, false},
-		"the anchor is removed": {func(t *testing.T, _, anchor, _ string) {
+			replaceInFile(t, anchor, `"seq":12,`, `"seq":11,`)
+		}, want: audit.AnchorForged},
+		"the anchor is removed": {spoil: func(t *testing.T, _, anchor, _ string) {
 			t.Helper()
 			removeAll(t, anchor)
-		}, audit.AnchorForged, false},
+		}, want: audit.AnchorForged},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, anchor, newest := anchored(t)
+			dir, anchor, newest := writeAnchoredChains(t)
 			tt.spoil(t, dir, anchor, newest)
 			r := verifyAnchored(t, dir, anchor)
 			found := r.Anchor.Problems
@@ -136,7 +136,7 @@ func TestAnchorOutOfReach(t *testing.T) {
 	dir, mount := t.TempDir(), filepath.Join(t.TempDir(), "disk")
 	anchor := filepath.Join(mount, "anchor")
 	var said bytes.Buffer
-	write(t, dir, 10, &audit.Options{Anchor: anchor, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	writeChain(t, dir, 10, &audit.Options{Anchor: anchor, Logger: slog.New(slog.NewTextHandler(&said, nil))})
 	if n := strings.Count(said.String(), "cannot be anchored"); n != 1 {
 		t.Errorf("the log says it %d times, want once:\n%s", n, said.String())
 	}
@@ -146,7 +146,7 @@ func TestAnchorOutOfReach(t *testing.T) {
 	if err := os.Mkdir(mount, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, 10, &audit.Options{Anchor: anchor})
+	writeChain(t, dir, 10, &audit.Options{Anchor: anchor})
 	if r := verifyAnchored(t, dir, anchor); !r.OK() || r.Anchor.Chains != 1 || r.Anchor.Unnamed != 1 {
 		t.Errorf("report = %+v, want one chain that the anchor does not name, and no problem", r.Anchor)
 	}
@@ -159,8 +159,8 @@ func removeAll(t *testing.T, path string) {
 	}
 }
 
-// rewrite replaces the first old in a file.
-func rewrite(t *testing.T, path, old, replacement string) {
+// replaceInFile replaces the first old in a file.
+func replaceInFile(t *testing.T, path, old, replacement string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

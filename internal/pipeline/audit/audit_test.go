@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func open(t testing.TB, dir string, opts *audit.Options) *audit.Log {
+func openLog(t testing.TB, dir string, opts *audit.Options) *audit.Log {
 	t.Helper()
 	l, err := audit.Open(dir, opts)
 	if err != nil {
@@ -34,27 +34,27 @@ func open(t testing.TB, dir string, opts *audit.Options) *audit.Log {
 	return l
 }
 
-func record(n int) tool.Record {
+func newRecord(n int) tool.Record {
 	return tool.Record{
 		Kind: "call.start", CallID: fmt.Sprintf("c%d", n), Origin: tool.MCPLocal, Client: "test 1", Tool: "notebook",
 		Action: "list", Name: "notebook__list", Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), BytesIn: 9,
 	}
 }
 
-// write makes a closed chain with n records besides chain.start and chain.end, and returns its folder.
-func write(t testing.TB, dir string, n int, opts *audit.Options) string {
+// writeChain makes a closed chain with n records besides chain.start and chain.end, and returns its folder.
+func writeChain(t testing.TB, dir string, n int, opts *audit.Options) string {
 	t.Helper()
-	before := folders(t, dir)
-	l := open(t, dir, opts)
+	before := chainFolders(t, dir)
+	l := openLog(t, dir, opts)
 	for i := range n {
-		if err := l.Append(record(i)); err != nil {
+		if err := l.Append(newRecord(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range folders(t, dir) {
+	for _, f := range chainFolders(t, dir) {
 		if !slices.Contains(before, f) {
 			return f
 		}
@@ -63,8 +63,8 @@ func write(t testing.TB, dir string, n int, opts *audit.Options) string {
 	return ""
 }
 
-// folders returns the chains in dir.
-func folders(t testing.TB, dir string) []string {
+// chainFolders returns the chains in dir.
+func chainFolders(t testing.TB, dir string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*Z-*"))
 	if err != nil {
@@ -82,7 +82,7 @@ func verify(t testing.TB, dir string) audit.Report {
 	return r
 }
 
-func query(t testing.TB, dir string, f audit.Filter) []audit.Entry {
+func queryAll(t testing.TB, dir string, f audit.Filter) []audit.Entry {
 	t.Helper()
 	var all []audit.Entry
 	for e, err := range audit.Query(t.Context(), dir, f) {
@@ -94,8 +94,8 @@ func query(t testing.TB, dir string, f audit.Filter) []audit.Entry {
 	return all
 }
 
-// lines returns the lines of a chain's only segment.
-func lines(t testing.TB, chain string) [][]byte {
+// readLines returns the lines of a chain's only segment.
+func readLines(t testing.TB, chain string) [][]byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(chain, "000001.jsonl"))
 	if err != nil {
@@ -107,7 +107,7 @@ func lines(t testing.TB, chain string) [][]byte {
 func TestLogWritesOneChain(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "audit")
-	chain := write(t, dir, 100, nil)
+	chain := writeChain(t, dir, 100, nil)
 	r := verify(t, dir)
 	if !r.OK() || len(r.Chains) != 1 || r.Records() != 102 {
 		t.Fatalf("report = %+v, want one good chain of 102 records", r)
@@ -116,7 +116,7 @@ func TestLogWritesOneChain(t *testing.T) {
 	if !c.Ended || c.Torn || c.Uncovered != 0 || c.Covered != 102 {
 		t.Errorf("chain = %+v, want it ended and covered", c)
 	}
-	for _, raw := range lines(t, chain) {
+	for _, raw := range readLines(t, chain) {
 		if !json.Valid(raw) {
 			t.Errorf("not JSON: %s", raw)
 		}
@@ -134,7 +134,7 @@ func TestLogWritesOneChain(t *testing.T) {
 func TestNoRecordNoFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "audit")
-	if err := open(t, dir, nil).Close(); err != nil {
+	if err := openLog(t, dir, nil).Close(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
@@ -148,7 +148,7 @@ func TestNoRecordNoFolder(t *testing.T) {
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	chain := write(t, dir, 500, &audit.Options{SegmentBytes: 16 << 10})
+	chain := writeChain(t, dir, 500, &audit.Options{SegmentBytes: 16 << 10})
 	segments, _ := filepath.Glob(filepath.Join(chain, "*.jsonl"))
 	if len(segments) < 5 {
 		t.Errorf("%d segments, want at least 5", len(segments))
@@ -156,7 +156,7 @@ func TestRotation(t *testing.T) {
 	if r := verify(t, dir); !r.OK() || r.Records() != 502 {
 		t.Errorf("report = %+v, want 502 good records", r)
 	}
-	if got := query(t, dir, audit.Filter{Kind: "call"}); len(got) != 500 || got[499].CallID != "c499" {
+	if got := queryAll(t, dir, audit.Filter{Kind: "call"}); len(got) != 500 || got[499].CallID != "c499" {
 		t.Errorf("query found %d records", len(got))
 	}
 	if err := os.Remove(segments[2]); err != nil {
@@ -167,15 +167,15 @@ func TestRotation(t *testing.T) {
 
 func TestCloseTwice(t *testing.T) {
 	t.Parallel()
-	l := open(t, t.TempDir(), nil)
-	_ = l.Append(record(1))
+	l := openLog(t, t.TempDir(), nil)
+	_ = l.Append(newRecord(1))
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := l.Append(record(2)); err == nil || err.Error() != "audit log is closed" {
+	if err := l.Append(newRecord(2)); err == nil || err.Error() != "audit log is closed" {
 		t.Errorf("Append after Close = %v, want that it is closed", err)
 	}
 }
@@ -183,12 +183,12 @@ func TestCloseTwice(t *testing.T) {
 func TestChangeIsOnDiskWhenItReturns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	err := l.Change(t.Context(), tool.Record{Name: "mcp.disable", Detail: json.RawMessage(`{"server":"x","token":"s3cret-value"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := query(t, dir, audit.Filter{Kind: "change"})
+	got := queryAll(t, dir, audit.Filter{Kind: "change"})
 	if len(got) != 1 || got[0].Name != "mcp.disable" || string(got[0].Detail) != `{"server":"x","token":"***"}` {
 		t.Errorf("change = %+v, want it redacted", got)
 	}
@@ -197,7 +197,7 @@ func TestChangeIsOnDiskWhenItReturns(t *testing.T) {
 func TestEveryFieldComesBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	rec := tool.Record{
 		Time: time.Date(2026, 7, 28, 9, 15, 0, 123456000, time.UTC), Kind: "call.result", CallID: "id", Parent: "up",
 		Origin: tool.Direct, Principal: "me", Client: "c\"1\"\n\x01\xff", Session: "0123", Source: "siyuan", Tool: "t",
@@ -207,7 +207,7 @@ func TestEveryFieldComesBack(t *testing.T) {
 	if err := l.AppendSync(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
-	got := query(t, dir, audit.Filter{CallID: "id"})
+	got := queryAll(t, dir, audit.Filter{CallID: "id"})
 	if len(got) != 1 {
 		t.Fatalf("%d entries, want 1", len(got))
 	}

@@ -142,7 +142,7 @@ func (c *chain) begin() error {
 	return err
 }
 
-// heads reads the heads of the newest chains, except those in known. Verify reports folders without a head.
+// heads returns the heads of the newest chains. It takes those in known from there and reads the others. Verify reports folders without a head.
 func heads(dir string, ids []string, known map[string]namedHead) []namedHead {
 	var found []namedHead
 	for _, id := range ids[max(0, len(ids)-namedHeads):] {
@@ -212,6 +212,7 @@ func (c *chain) nextSegment() error {
 	}
 }
 
+// path returns the path of the segment that is being written.
 func (c *chain) path() string { return filepath.Join(c.folder, segmentFile(c.number)) }
 
 func segmentFile(number int) string { return fmt.Sprintf("%06d.jsonl", number) }

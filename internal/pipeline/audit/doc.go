@@ -94,7 +94,7 @@
 // shows because the head names a later record; what is newer than the head is valid and
 // reported as not covered. A last line without line feed is what a crash leaves behind and
 // harmless, unless the head covers it. A missing chain shows as soon as a later one names
-// or counts it, and a chain that holds nothing was emptied.
+// or counts it. The folder of a chain that has neither a head nor a record was emptied.
 //
 // Not shown: whoever can write to the folder and read the key, which lies beside the chains
 // and is readable by the same user, can rewrite everything; whoever can only write can put
@@ -117,8 +117,8 @@
 // Whole segments may be removed, the oldest of a chain first. Before that a record of kind prune is written, whose detail
 // names the time, and for each chain the number and hash of the newest record that goes and whether all of it goes;
 // so does a signed line in the anchor. A verifier believes such a record if a head covers it: without the key none can
-// be made up. If the record itself is removed later, what it says is written again as long as a chain stays that
-// began before it.
+// be made up. Where the segment with that record is itself to be removed, the record is first written again at the end of
+// the present chain, unless every chain that is older than the record is gone too.
 //
 // # Exports
 //

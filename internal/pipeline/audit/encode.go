@@ -29,7 +29,7 @@ type encoder struct {
 	redact *Redactor
 	mac    hash.Hash
 	sha    hash.Hash
-	texts  texts
+	texts  textCache
 
 	seq  uint64
 	prev [sha256.Size]byte
@@ -43,33 +43,33 @@ func newEncoder(r *Redactor, k *signingKey) *encoder {
 	return &encoder{redact: r, mac: hmac.New(sha256.New, k.args), sha: sha256.New(), sum: make([]byte, 0, sha256.Size)}
 }
 
-// line appends the next line of the chain to b.
-func (e *encoder) line(b []byte, r *tool.Record) []byte {
+// appendLine appends the next line of the chain to b.
+func (e *encoder) appendLine(b []byte, r *tool.Record) []byte {
 	start := len(b)
 	e.seq++
 	b = append(b, `{"v":1,"seq":`...)
 	b = strconv.AppendUint(b, e.seq, 10)
 	b = append(b, `,"ts":"`...)
-	b = e.stamp(b, r.Time)
+	b = e.appendTime(b, r.Time)
 	b = append(b, `","kind":`...)
 	b = appendString(b, r.Kind)
 
 	b = appendField(b, `,"callId":`, r.CallID)
 	b = appendField(b, `,"parent":`, r.Parent)
 	b = appendField(b, `,"origin":`, string(r.Origin))
-	b = e.text(b, `,"principal":`, r.Principal)
-	b = e.text(b, `,"client":`, r.Client)
+	b = e.appendTextField(b, `,"principal":`, r.Principal)
+	b = e.appendTextField(b, `,"client":`, r.Client)
 	b = appendField(b, `,"session":`, r.Session)
 	b = appendField(b, `,"source":`, r.Source)
-	b = e.text(b, `,"tool":`, r.Tool)
-	b = e.text(b, `,"action":`, r.Action)
-	b = e.text(b, `,"name":`, r.Name)
+	b = e.appendTextField(b, `,"tool":`, r.Tool)
+	b = e.appendTextField(b, `,"action":`, r.Action)
+	b = e.appendTextField(b, `,"name":`, r.Name)
 	b = appendField(b, `,"risk":`, string(r.Risk))
-	b = e.args(b, r.Args)
+	b = e.appendArgs(b, r.Args)
 	b = appendField(b, `,"outcome":`, string(r.Outcome))
 	b = appendField(b, `,"errorType":`, r.ErrorType)
 	if e.redact.content != ContentNone {
-		b = e.message(b, r)
+		b = e.appendMessage(b, r)
 	}
 	b = appendInt(b, `,"durationUs":`, r.Duration.Microseconds())
 	b = appendInt(b, `,"bytesIn":`, int64(r.BytesIn))
@@ -82,24 +82,25 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = append(b, `,"prev":"`...)
 	b = hex.AppendEncode(b, e.prev[:])
 	b = append(b, '"')
-	e.chain(b[start:])
+	e.setPrev(b[start:])
 	b = append(b, hashMark...)
 	b = hex.AppendEncode(b, e.prev[:])
 	return append(b, "\"}\n"...)
 }
 
-// message appends the message. Behind the name of a thing, which may be "Secret", a colon does not assign anything.
-func (e *encoder) message(b []byte, r *tool.Record) []byte {
+// appendMessage appends the message without secrets. Where it says "NAME: …" of a thing, the name is redacted by itself: a
+// thing may be called "Secret", and what follows is then not the value of a secret.
+func (e *encoder) appendMessage(b []byte, r *tool.Record) []byte {
 	at := strings.Index(r.Message, r.Subject+": ")
 	if r.Subject == "" || at < 0 {
-		return e.text(b, `,"message":`, r.Message)
+		return e.appendTextField(b, `,"message":`, r.Message)
 	}
 	at += len(r.Subject)
 	return appendField(b, `,"message":`, e.redact.Text(r.Message[:at])+e.redact.Text(r.Message[at:]))
 }
 
-// stamp appends t in timeLayout. Under load many records have the same second, so its text is kept.
-func (e *encoder) stamp(b []byte, t time.Time) []byte {
+// appendTime appends t in timeLayout. Under load many records have the same second, so its text is kept.
+func (e *encoder) appendTime(b []byte, t time.Time) []byte {
 	if s := t.Unix(); s != e.second || e.date == nil {
 		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
 	}
@@ -110,24 +111,24 @@ func (e *encoder) stamp(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-func (e *encoder) text(b []byte, field, s string) []byte {
+func (e *encoder) appendTextField(b []byte, field, s string) []byte {
 	if s == "" {
 		return b
 	}
 	return e.texts.append(append(b, field...), s, e.redact)
 }
 
-// chain sets prev to the hash of the record with this body, like [chainHash].
-func (e *encoder) chain(body []byte) {
+// setPrev sets prev to the hash of the record with this body, like [chainHash].
+func (e *encoder) setPrev(body []byte) {
 	e.sha.Reset()
 	e.sha.Write(e.prev[:])
 	e.sha.Write(body)
 	e.sha.Sum(e.prev[:0])
 }
 
-// texts caches the redacted form of short texts, since the same few tools and clients occur in nearly all
+// textCache caches the redacted form of short texts, since the same few tools and clients occur in nearly all
 // records. It is emptied when secrets are added.
-type texts struct {
+type textCache struct {
 	clean   map[string]string
 	secrets *[][]byte
 }
@@ -137,7 +138,7 @@ const (
 	keptTextLen = 128 // in bytes; less than the size from which texts are cut
 )
 
-func (t *texts) append(b []byte, s string, r *Redactor) []byte {
+func (t *textCache) append(b []byte, s string, r *Redactor) []byte {
 	if len(s) > keptTextLen {
 		return r.AppendText(b, s)
 	}
@@ -152,8 +153,8 @@ func (t *texts) append(b []byte, s string, r *Redactor) []byte {
 	return append(b, clean...)
 }
 
-// args appends the arguments and their HMAC.
-func (e *encoder) args(b, raw []byte) []byte {
+// appendArgs appends the HMAC of the arguments and, unless the settings keep no content, the arguments without secrets.
+func (e *encoder) appendArgs(b, raw []byte) []byte {
 	if len(raw) == 0 {
 		return b
 	}
@@ -231,8 +232,8 @@ func appendString[S ~string | ~[]byte](b []byte, s S) []byte {
 	return append(append(b, s[done:]...), '"')
 }
 
-// now returns t, or the present time if t is zero.
-func now(t time.Time) time.Time {
+// orNow returns t, or the present time if t is zero.
+func orNow(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Now()
 	}

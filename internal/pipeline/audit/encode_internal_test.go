@@ -29,7 +29,7 @@ func BenchmarkEncode(b *testing.B) {
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = e.line(buf[:0], &r)
+		buf = e.appendLine(buf[:0], &r)
 	}
 	b.SetBytes(int64(len(buf)))
 }
@@ -52,7 +52,7 @@ func TestStampIsTimeLayout(t *testing.T) {
 		time.Unix(0, 0), time.Unix(0, 999_999_999), time.Unix(1, 0), time.Unix(1, 5_000), time.Unix(1, 123_456_789),
 		time.Date(2026, 12, 31, 23, 59, 59, 999_999_000, time.FixedZone("east", 3600)), time.Date(2027, 1, 1, 0, 0, 0, 1_000, time.UTC),
 	} {
-		if got, want := string(e.stamp(nil, at)), at.UTC().Format(timeLayout); got != want {
+		if got, want := string(e.appendTime(nil, at)), at.UTC().Format(timeLayout); got != want {
 			t.Errorf("%v: %s, want %s", at, got, want)
 		}
 	}
@@ -82,9 +82,9 @@ func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
 				Name: names.Draw(t, "name"), Client: names.Draw(t, "client"), Principal: names.Draw(t, "principal"),
 				Args: json.RawMessage(rapid.SampledFrom([]string{"", "{}", `{"a":"hidden-name"}`}).Draw(t, "args")),
 			}
-			fresh.texts = texts{}
+			fresh.texts = textCache{}
 			last := fresh.prev
-			want, got := string(fresh.line(nil, &r)), string(kept.line(nil, &r))
+			want, got := string(fresh.appendLine(nil, &r)), string(kept.appendLine(nil, &r))
 			if got != want {
 				t.Fatalf("line\n%swant\n%s", got, want)
 			}
@@ -92,7 +92,7 @@ func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
 				t.Fatalf("a secret in %s", got)
 			}
 			l, ok := parseLine([]byte(strings.TrimSuffix(got, "\n")))
-			if !ok || !l.intact() || l.prev != last {
+			if !ok || !l.isIntact() || l.prev != last {
 				t.Fatalf("no link of the chain: %s", got)
 			}
 		}
@@ -101,7 +101,7 @@ func TestLinesAreThoseOfAForgetfulEncoder(t *testing.T) {
 
 func TestTextsHaveABound(t *testing.T) {
 	t.Parallel()
-	var kept texts
+	var kept textCache
 	r := NewRedactor(nil, "")
 	for n := range 10 * keptTexts {
 		kept.append(nil, strings.Repeat("x", n%keptTextLen)+strconv.Itoa(n), r)

@@ -87,8 +87,8 @@ func (f Filter) matcher() *matcher {
 	return m
 }
 
-// entry decodes l if it matches. It checks the raw bytes first, which is cheaper.
-func (m *matcher) entry(chain string, l *line) (Entry, bool) {
+// decodeMatch decodes l if it matches. It checks the raw bytes first, which is cheaper.
+func (m *matcher) decodeMatch(chain string, l *line) (Entry, bool) {
 	when := string(l.time)
 	if when < m.since || m.until != "" && when >= m.until {
 		return Entry{}, false
@@ -108,7 +108,7 @@ func (m *matcher) entry(chain string, l *line) (Entry, bool) {
 
 func (m *matcher) matches(e *Entry) bool {
 	isWanted := func(want, have string) bool { return want == "" || want == have }
-	if !m.Before.Time.IsZero() && byPlace(e.Mark(), m.Before) >= 0 {
+	if !m.Before.Time.IsZero() && compareMarks(e.Mark(), m.Before) >= 0 {
 		return false
 	}
 	if m.Without != "" && e.Client == m.Without && strings.HasPrefix(e.Kind, "call.") && e.Risk == string(tool.RiskNone) {

@@ -97,17 +97,17 @@ func (e *exporter) run(ctx context.Context) (err error) {
 		if e.key, err = readKey(filepath.Join(e.dir, keyFile)); err != nil {
 			return err
 		}
-		err = e.json(exportHead{format, KindExport, time.Now().UTC().Format(timeLayout), e.key.public()})
+		err = e.writeJSON(exportHead{format, KindExport, time.Now().UTC().Format(timeLayout), e.key.public()})
 	}
 	for _, id := range ids {
 		if err == nil {
-			err = e.chain(ctx, id)
+			err = e.writeChain(ctx, id)
 		}
 	}
 	return errors.Join(err, e.out.Flush())
 }
 
-func (e *exporter) json(v any) error {
+func (e *exporter) writeJSON(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -116,9 +116,9 @@ func (e *exporter) json(v any) error {
 	return err
 }
 
-// chain writes one chain. A record that does not follow the one before ends the proof, and another one begins: what
+// writeChain writes one chain. A record that does not follow the one before ends the proof, and another one begins: what
 // was removed or changed shows as such.
-func (e *exporter) chain(ctx context.Context, id string) error {
+func (e *exporter) writeChain(ctx context.Context, id string) error {
 	names, err := segments(filepath.Join(e.dir, id))
 	if err = ignoreMissing(err); err != nil {
 		return err
@@ -135,15 +135,15 @@ func (e *exporter) chain(ctx context.Context, id string) error {
 		}
 		for _, raw := range wholeLines(data) {
 			l, ok := parseLine(raw)
-			if !ok || !l.intact() || !e.fits(&l) {
+			if !ok || !l.isIntact() || !e.isInPeriod(&l) {
 				continue
 			}
 			if p != nil && (l.seq != p.LastSeq+1 || hex.EncodeToString(l.prev[:]) != p.LastHash) {
-				err, p = e.prove(p), nil
+				err, p = e.writeProof(p), nil
 			}
 			if err == nil && p == nil {
 				p = &proof{Kind: kindProof, Chain: id, FirstSeq: l.seq, FirstPrev: hex.EncodeToString(l.prev[:]), Head: h}
-				err = e.json(exportChain{kindChain, id})
+				err = e.writeJSON(exportChain{kindChain, id})
 				e.done.Chains++
 			}
 			if err == nil {
@@ -160,17 +160,18 @@ func (e *exporter) chain(ctx context.Context, id string) error {
 	if p == nil {
 		return nil
 	}
-	return e.prove(p)
+	return e.writeProof(p)
 }
 
-func (e *exporter) fits(l *line) bool {
+// isInPeriod reports whether the time of l is in the period that is exported.
+func (e *exporter) isInPeriod(l *line) bool {
 	when := string(l.time)
 	return when >= e.filter.since && (e.filter.until == "" || when < e.filter.until)
 }
 
-func (e *exporter) prove(p *proof) error {
+func (e *exporter) writeProof(p *proof) error {
 	p.Signature = e.key.sign(p.signed())
-	return e.json(p)
+	return e.writeJSON(p)
 }
 
 // ExportReport is the result of [VerifyExport].
@@ -193,16 +194,16 @@ func VerifyExport(r io.Reader, name string) (ExportReport, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for v.lineNo = 1; lines.Scan(); v.lineNo++ {
-		v.line(lines.Bytes())
+		v.checkLine(lines.Bytes())
 	}
 	if err := lines.Err(); err != nil {
 		return v.report, fmt.Errorf("verify export: %w", err)
 	}
 	switch {
 	case v.public == nil && v.lineNo > 1:
-		v.problem(HeadMissing, 0, "the first line does not have the key: this is not an export")
+		v.addProblem(HeadMissing, 0, "the first line does not have the key: this is not an export")
 	case v.chain != "":
-		v.problem(Cut, v.last+1, "the proof of chain %s is missing", v.chain)
+		v.addProblem(Cut, v.last+1, "the proof of chain %s is missing", v.chain)
 	}
 	return v.report, nil
 }
@@ -218,38 +219,38 @@ type exportVerifier struct {
 	firstPrev, lastHash [sha256.Size]byte
 }
 
-func (v *exportVerifier) problem(f Fault, seq uint64, text string, args ...any) {
+func (v *exportVerifier) addProblem(f Fault, seq uint64, text string, args ...any) {
 	if len(v.report.Problems) < maxProblems {
 		v.report.Problems = append(v.report.Problems, Problem{f, v.name, v.lineNo, seq, fmt.Sprintf(text, args...)})
 	}
 }
 
-func (v *exportVerifier) line(raw []byte) {
+func (v *exportVerifier) checkLine(raw []byte) {
 	if l, ok := parseLine(raw); ok && v.chain != "" {
-		v.record(&l)
+		v.checkRecord(&l)
 		return
 	}
 	var head exportHead
 	var p proof
 	switch {
 	case json.Unmarshal(raw, &p) != nil:
-		v.problem(Edited, 0, "the line is not a record")
+		v.addProblem(Edited, 0, "the line is not a record")
 	case p.Kind == KindExport && v.lineNo == 1 && json.Unmarshal(raw, &head) == nil:
-		v.key(head.PublicKey)
+		v.readKey(head.PublicKey)
 	case p.Kind == kindChain && v.chain == "" && isChainName(p.Chain):
 		v.chain, v.first, v.last = p.Chain, 0, 0
 		v.report.Chains++
 	case p.Kind == kindProof && v.chain != "":
-		v.proof(&p)
+		v.checkProof(&p)
 	default:
-		v.problem(Edited, 0, "the line is not a record")
+		v.addProblem(Edited, 0, "the line is not a record")
 	}
 }
 
-func (v *exportVerifier) key(text string) {
+func (v *exportVerifier) readKey(text string) {
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		v.problem(HeadForged, 0, "the key is not one of Ed25519")
+		v.addProblem(HeadForged, 0, "the key is not one of Ed25519")
 		return
 	}
 	v.public = key
@@ -257,34 +258,34 @@ func (v *exportVerifier) key(text string) {
 	v.report.Fingerprint = hex.EncodeToString(sum[:])
 }
 
-func (v *exportVerifier) record(l *line) {
+func (v *exportVerifier) checkRecord(l *line) {
 	switch {
-	case !l.intact():
-		v.problem(Edited, l.seq, "the record does not have the hash it states")
+	case !l.isIntact():
+		v.addProblem(Edited, l.seq, "the record does not have the hash it states")
 	case v.first == 0:
 		v.first, v.firstPrev = l.seq, l.prev
 	case l.seq > v.last+1:
-		v.problem(Deleted, v.last+1, "records %d to %d are missing", v.last+1, l.seq-1)
+		v.addProblem(Deleted, v.last+1, "records %d to %d are missing", v.last+1, l.seq-1)
 	case l.seq <= v.last:
-		v.problem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, v.last+1)
+		v.addProblem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, v.last+1)
 	case l.prev != v.lastHash:
-		v.problem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
+		v.addProblem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
 	}
 	v.last, v.lastHash = max(v.last, l.seq), l.hash
 	v.report.Records++
 }
 
-func (v *exportVerifier) proof(p *proof) {
+func (v *exportVerifier) checkProof(p *proof) {
 	sig, err := base64.StdEncoding.DecodeString(p.Signature)
 	switch {
 	case p.Chain != v.chain:
-		v.problem(HeadForged, p.LastSeq, "it belongs to chain %q", p.Chain)
+		v.addProblem(HeadForged, p.LastSeq, "it belongs to chain %q", p.Chain)
 	case err != nil || v.public == nil || !ed25519.Verify(v.public, p.signed(), sig):
-		v.problem(HeadForged, p.LastSeq, "the signature does not fit the content")
+		v.addProblem(HeadForged, p.LastSeq, "the signature does not fit the content")
 	case p.FirstSeq != v.first || p.FirstPrev != hex.EncodeToString(v.firstPrev[:]):
-		v.problem(Deleted, p.FirstSeq, "the records of chain %s begin with %d, the proof with %d", v.chain, v.first, p.FirstSeq)
+		v.addProblem(Deleted, p.FirstSeq, "the records of chain %s begin with %d, the proof with %d", v.chain, v.first, p.FirstSeq)
 	case p.LastSeq != v.last || p.LastHash != hex.EncodeToString(v.lastHash[:]):
-		v.problem(Cut, p.LastSeq, "the records of chain %s end with %d, the proof with %d", v.chain, v.last, p.LastSeq)
+		v.addProblem(Cut, p.LastSeq, "the records of chain %s end with %d, the proof with %d", v.chain, v.last, p.LastSeq)
 	}
 	v.chain = ""
 }

@@ -37,7 +37,7 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for range 3 {
-		write(t, dir, 10, nil)
+		writeChain(t, dir, 10, nil)
 	}
 	text, done := export(t, dir, time.Time{}, time.Time{})
 	if want := (audit.Exported{Chains: 3, Records: 36}); done != want {
@@ -58,9 +58,9 @@ func TestExportOfATime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now := time.Now()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	for i := range 10 {
-		rec := record(i)
+		rec := newRecord(i)
 		rec.Time = now.Add(time.Duration(i) * time.Hour)
 		if err := l.Append(rec); err != nil {
 			t.Fatal(err)
@@ -79,8 +79,8 @@ func TestExportOfATime(t *testing.T) {
 func TestTamperedExport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, 10, nil)
-	write(t, dir, 10, nil)
+	writeChain(t, dir, 10, nil)
+	writeChain(t, dir, 10, nil)
 	whole, _ := export(t, dir, time.Time{}, time.Time{})
 	all := strings.SplitAfter(whole, "\n")
 	tests := map[string]func(l []string) []string{
@@ -114,7 +114,7 @@ func TestTamperedExport(t *testing.T) {
 func TestExportCSV(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	rec := tool.Record{Kind: "call.start", Origin: tool.Chat, Tool: "=HYPERLINK(1)", Client: "犬, \"dog\"", Args: []byte(`{"a":"b"}`)}
 	if err := l.Append(rec); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestExportCSV(t *testing.T) {
 // FuzzVerifyExport: no text makes VerifyExport panic, and a text that passes with the key of the export has only records of it.
 func FuzzVerifyExport(f *testing.F) {
 	dir := f.TempDir()
-	write(f, dir, 3, nil)
+	writeChain(f, dir, 3, nil)
 	var b bytes.Buffer
 	if _, err := audit.Export(f.Context(), dir, &b, time.Time{}, time.Time{}); err != nil {
 		f.Fatal(err)

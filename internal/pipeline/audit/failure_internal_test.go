@@ -20,14 +20,14 @@ import (
 
 var errDisk = errors.New("no space left")
 
-// weakFile is a segment on a disk that a test can make fail.
-type weakFile struct {
+// failingFile is a segment on a disk that a test can make fail.
+type failingFile struct {
 	*os.File
 	full, noSync *atomic.Bool
 }
 
 // Write writes half of p if the disk is full.
-func (f weakFile) Write(p []byte) (int, error) {
+func (f failingFile) Write(p []byte) (int, error) {
 	if !f.full.Load() {
 		return f.File.Write(p)
 	}
@@ -35,23 +35,23 @@ func (f weakFile) Write(p []byte) (int, error) {
 	return n, errors.Join(err, errDisk)
 }
 
-func (f weakFile) Sync() error {
+func (f failingFile) Sync() error {
 	if f.noSync.Load() {
 		return errDisk
 	}
 	return f.File.Sync()
 }
 
-type disk struct{ full, noSync atomic.Bool }
+type failingDisk struct{ full, noSync atomic.Bool }
 
-func (d *disk) create(path string) (file, error) {
+func (d *failingDisk) create(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	return weakFile{f, &d.full, &d.noSync}, err
+	return failingFile{f, &d.full, &d.noSync}, err
 }
 
-func rec(id string) tool.Record { return tool.Record{Kind: "call.start", CallID: id} }
+func newRecordWithID(id string) tool.Record { return tool.Record{Kind: "call.start", CallID: id} }
 
-func check(t *testing.T, dir string, records int) {
+func checkIntact(t *testing.T, dir string, records int) {
 	t.Helper()
 	r, err := Verify(t.Context(), dir, "")
 	if err != nil {
@@ -68,22 +68,22 @@ func TestDiskFullAndBack(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		for _, broken := range []string{"write", "sync"} {
-			var d disk
+			var d failingDisk
 			var warned bytes.Buffer
 			sub := filepath.Join(dir, broken)
 			l, err := Open(sub, &Options{create: d.create, Logger: slog.New(slog.NewTextHandler(&warned, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := l.AppendSync(t.Context(), rec("before")); err != nil {
+			if err := l.AppendSync(t.Context(), newRecordWithID("before")); err != nil {
 				t.Fatal(err)
 			}
 			(map[string]*atomic.Bool{"write": &d.full, "sync": &d.noSync})[broken].Store(true)
-			if err := l.AppendSync(t.Context(), rec("sync")); !errors.Is(err, errDisk) {
+			if err := l.AppendSync(t.Context(), newRecordWithID("sync")); !errors.Is(err, errDisk) {
 				t.Errorf("AppendSync = %v, want %v", err, errDisk)
 			}
 			for range 10 {
-				if err := l.Append(rec("during")); !errors.Is(err, errDisk) {
+				if err := l.Append(newRecordWithID("during")); !errors.Is(err, errDisk) {
 					t.Errorf("Append = %v, want %v", err, errDisk)
 				}
 				await.Sleep(3 * time.Second)
@@ -91,13 +91,13 @@ func TestDiskFullAndBack(t *testing.T) {
 			d.full.Store(false)
 			d.noSync.Store(false)
 			await.Sleep(2 * time.Second)
-			if err := l.Append(rec("after")); err != nil {
+			if err := l.Append(newRecordWithID("after")); err != nil {
 				t.Errorf("Append = %v, want that the log is back", err)
 			}
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
-			check(t, sub, 1+1+1+10+1+1)
+			checkIntact(t, sub, 1+1+1+10+1+1)
 			if n := strings.Count(warned.String(), "WARN"); n != 1 {
 				t.Errorf("%d warnings, want 1:\n%s", n, warned.String())
 			}
@@ -110,19 +110,19 @@ func TestDiskFullAndBack(t *testing.T) {
 func TestNoRecordPassesAfterOneFailed(t *testing.T) {
 	t.Parallel()
 	for range 60 {
-		var d disk
+		var d failingDisk
 		l, err := Open(t.TempDir(), &Options{create: d.create})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.AppendSync(t.Context(), rec("before")); err != nil {
+		if err := l.AppendSync(t.Context(), newRecordWithID("before")); err != nil {
 			t.Fatal(err)
 		}
 		d.full.Store(true)
-		if err := l.AppendSync(t.Context(), rec("failed")); !errors.Is(err, errDisk) {
+		if err := l.AppendSync(t.Context(), newRecordWithID("failed")); !errors.Is(err, errDisk) {
 			t.Fatalf("AppendSync = %v, want %v", err, errDisk)
 		}
-		if err := l.Append(rec("next")); !errors.Is(err, errDisk) {
+		if err := l.Append(newRecordWithID("next")); !errors.Is(err, errDisk) {
 			t.Fatalf("Append = %v, want %v", err, errDisk)
 		}
 		d.full.Store(false)
@@ -136,7 +136,7 @@ func TestNoRecordPassesAfterOneFailed(t *testing.T) {
 func TestGap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var d disk
+	var d failingDisk
 	l, err := Open(dir, &Options{create: d.create})
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestGap(t *testing.T) {
 	d.full.Store(true)
 	const all = 3 * hardRecords
 	for range all {
-		_ = l.Append(rec("x"))
+		_ = l.Append(newRecordWithID("x"))
 	}
 	d.full.Store(false)
 	if err := l.Close(); err != nil {
@@ -185,7 +185,7 @@ func TestFolderRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if err := l.AppendSync(t.Context(), rec("1")); err != nil {
+	if err := l.AppendSync(t.Context(), newRecordWithID("1")); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := chainIDs(dir)
@@ -195,7 +195,7 @@ func TestFolderRemoved(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, ids[0])); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.AppendSync(t.Context(), rec("2")); err == nil {
+	if err := l.AppendSync(t.Context(), newRecordWithID("2")); err == nil {
 		t.Error("a record in a removed file counts as on disk")
 	}
 }
@@ -210,11 +210,11 @@ func TestGroupCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		_ = l.Append(rec("1"))
+		_ = l.Append(newRecordWithID("1"))
 		await.Sleep(200 * time.Millisecond)
 		synctest.Wait()
 		for i := range 3 {
-			_ = l.Append(rec("2"))
+			_ = l.Append(newRecordWithID("2"))
 			await.Sleep(batchTime + time.Millisecond)
 			synctest.Wait()
 			r, err := Verify(t.Context(), dir, "")
@@ -239,7 +239,7 @@ func TestSegmentAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			_ = l.Append(rec("x"))
+			_ = l.Append(newRecordWithID("x"))
 			await.Sleep(25 * time.Hour)
 		}
 		if err := l.Close(); err != nil {
@@ -251,7 +251,7 @@ func TestSegmentAge(t *testing.T) {
 			t.Errorf("segments = %v, %v, want one a day", names, err)
 		}
 	})
-	check(t, dir, 5)
+	checkIntact(t, dir, 5)
 }
 
 // A caller waits while the queue is full, and goes on when it is not.
@@ -264,14 +264,14 @@ func TestFullQueueWaits(t *testing.T) {
 	}
 	const n = 3 * hardRecords
 	for range n {
-		if err := l.Append(rec("x")); err != nil {
+		if err := l.Append(newRecordWithID("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check(t, dir, n+2)
+	checkIntact(t, dir, n+2)
 }
 
 // An incomplete line at the end of a segment does no harm if the next segment continues the chain.
@@ -282,8 +282,8 @@ func TestTornSegmentInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = l.AppendSync(t.Context(), rec("1"))
-	_ = l.AppendSync(t.Context(), rec("2"))
+	_ = l.AppendSync(t.Context(), newRecordWithID("1"))
+	_ = l.AppendSync(t.Context(), newRecordWithID("2"))
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -296,5 +296,5 @@ func TestTornSegmentInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	check(t, dir, 4)
+	checkIntact(t, dir, 4)
 }

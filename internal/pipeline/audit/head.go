@@ -40,7 +40,7 @@ func (h *head) encode(k *signingKey) ([]byte, error) {
 }
 
 // isSignedBy reports whether k signed h.
-func (h *head) isSignedBy(k *signingKey) bool { return k.signed(h.signed(), h.Signature) }
+func (h *head) isSignedBy(k *signingKey) bool { return k.isSigned(h.signed(), h.Signature) }
 
 // readHead reads the head of the chain in folder.
 func readHead(folder string) (*head, error) {

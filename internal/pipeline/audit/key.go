@@ -99,8 +99,8 @@ func (k *signingKey) sign(text []byte) string {
 	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, text))
 }
 
-// signed reports whether signature, in base64, is that of text.
-func (k *signingKey) signed(text []byte, signature string) bool {
+// isSigned reports whether signature, in base64, is that of text.
+func (k *signingKey) isSigned(text []byte, signature string) bool {
 	sig, err := base64.StdEncoding.DecodeString(signature)
 	return err == nil && ed25519.Verify(ed25519.PublicKey(k.private[ed25519.SeedSize:]), text, sig)
 }

@@ -23,7 +23,7 @@ func appendForever(dir string) {
 		panic(err)
 	}
 	for i := 0; ; i++ {
-		if err := l.Append(record(i)); err != nil {
+		if err := l.Append(newRecord(i)); err != nil {
 			panic(err)
 		}
 	}
@@ -44,8 +44,8 @@ func startChild(t *testing.T, dir string) (kill func()) {
 	}
 }
 
-// covered waits until there are n chains in dir and the head of each covers at least want records.
-func covered(t *testing.T, dir string, n int, want uint64) audit.Report {
+// awaitCovered waits until there are n chains in dir and the head of each covers at least want records.
+func awaitCovered(t *testing.T, dir string, n int, want uint64) audit.Report {
 	t.Helper()
 	var r audit.Report
 	await.Until(t, fmt.Sprintf("there are %d chains of %d records", n, want), func() bool {
@@ -64,7 +64,7 @@ func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	kill := startChild(t, dir)
 	t.Cleanup(kill)
-	covered(t, dir, 1, 3000)
+	awaitCovered(t, dir, 1, 3000)
 	kill()
 
 	r := verify(t, dir)
@@ -121,7 +121,7 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 	first, second := startChild(t, dir), startChild(t, dir)
 	t.Cleanup(first)
 	t.Cleanup(second)
-	covered(t, dir, 2, 200)
+	awaitCovered(t, dir, 2, 200)
 	first()
 	second()
 	if r := verify(t, dir); !r.OK() {

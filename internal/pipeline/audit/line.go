@@ -48,18 +48,19 @@ func parseLine(raw []byte) (line, bool) {
 	}
 	l.time = rest[:len(timeLayout)]
 	tail := rest[len(rest)-tailLen:]
-	if !unquote(&l.prev, &tail, prevMark) || !bytes.HasPrefix(tail, []byte(`"`)) {
+	if !cutHash(&l.prev, &tail, prevMark) || !bytes.HasPrefix(tail, []byte(`"`)) {
 		return l, false
 	}
 	tail = tail[1:]
-	if !unquote(&l.hash, &tail, hashMark) {
+	if !cutHash(&l.hash, &tail, hashMark) {
 		return l, false
 	}
 	return l, string(tail) == `"}`
 }
 
-// unquote reads mark and the hash after it from the start of s.
-func unquote(sum *[sha256.Size]byte, s *[]byte, mark string) bool {
+// cutHash removes mark and the hash behind it from the start of s, and decodes the hash into sum. It returns false, and
+// leaves s as it is, if s does not begin so.
+func cutHash(sum *[sha256.Size]byte, s *[]byte, mark string) bool {
 	rest, ok := bytes.CutPrefix(*s, []byte(mark))
 	if !ok {
 		return false
@@ -76,8 +77,8 @@ func (l *line) body() []byte {
 	return l.raw[:len(l.raw)-len(hashMark)-hexLen-len(`"}`)]
 }
 
-// intact reports whether the line's hash is correct.
-func (l *line) intact() bool { return chainHash(l.prev, l.body()) == l.hash }
+// isIntact reports whether the line's hash is correct.
+func (l *line) isIntact() bool { return chainHash(l.prev, l.body()) == l.hash }
 
 func (l *line) when() time.Time {
 	t, err := time.Parse(timeLayout, string(l.time))

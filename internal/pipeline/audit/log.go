@@ -179,16 +179,16 @@ func (l *Log) Change(ctx context.Context, rec tool.Record) error {
 
 // enqueue appends to the queue. It wakes the writer if that is idle or much is waiting.
 func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
-	stamp := now(rec.Time)
+	stamp := orNow(rec.Time)
 	l.mu.Lock()
-	for !l.closed && l.err == nil && l.full() {
+	for !l.closed && l.err == nil && l.isFull() {
 		l.cond.Wait()
 	}
 	defer l.mu.Unlock()
 	if l.closed {
 		return errClosed
 	}
-	if l.full() { // the queue is still full, since the disk fails
+	if l.isFull() { // the queue is still full, since the disk fails
 		l.lost++
 		return l.err
 	}
@@ -197,7 +197,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	it.rec.Time = stamp
 	l.bytes += it.size()
 	l.waiting = l.waiting || synced != nil
-	if len(l.queue) == 1 || l.urgent() {
+	if len(l.queue) == 1 || l.isUrgent() {
 		l.wakeWriter()
 	}
 	for !l.opened && l.err == nil && !l.closed {
@@ -214,10 +214,10 @@ func (l *Log) wakeWriter() {
 	}
 }
 
-func (l *Log) full() bool { return len(l.queue) >= hardRecords || l.bytes >= hardBytes }
+func (l *Log) isFull() bool { return len(l.queue) >= hardRecords || l.bytes >= hardBytes }
 
-// urgent reports whether the writer must not wait for more records.
-func (l *Log) urgent() bool {
+// isUrgent reports whether the writer must not wait for more records.
+func (l *Log) isUrgent() bool {
 	return l.closed || l.waiting || !l.opened || len(l.queue) >= softRecords || l.bytes >= softBytes
 }
 

@@ -45,6 +45,6 @@ func ParseMark(text string) (m Mark, err error) {
 	return m, nil
 }
 
-func byPlace(a, b Mark) int {
+func compareMarks(a, b Mark) int {
 	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Seq, b.Seq))
 }

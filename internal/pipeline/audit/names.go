@@ -52,9 +52,9 @@ func plainName(b, name []byte) []byte {
 	return b
 }
 
-// assignedSecret finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
+// findAssignedSecret finds the value in `password=value`, `"password": "value"` and `Authorization: value`. i is the
 // index of the = or : sign.
-func assignedSecret(s []byte, i int) span {
+func findAssignedSecret(s []byte, i int) span {
 	end := i
 	for end > 0 && (s[end-1] == ' ' || isQuote(s[end-1])) {
 		end--
@@ -70,16 +70,16 @@ func assignedSecret(s []byte, i int) span {
 	for from < len(s) && (s[from] == ' ' || s[from] == '\t') {
 		from++
 	}
-	to := valueOf(s, from, isHeader(s[start:end]))
+	to := valueEndAt(s, from, isHeader(s[start:end]))
 	if plain := s[from:to]; len(plain) == 0 || countsTokens(s[start:end]) && isNumber(plain) {
 		return span{}
 	}
 	return span{from, to}
 }
 
-// valueOf returns the end of the value that starts at i: the closing quote if the value is quoted, the end of
+// valueEndAt returns the end of the value that starts at i: the closing quote if the value is quoted, the end of
 // the line for a header, else the first byte that ends a word.
-func valueOf(s []byte, i int, wholeLine bool) int {
+func valueEndAt(s []byte, i int, wholeLine bool) int {
 	open := i
 	for open < len(s) && s[open] == '\\' {
 		open++
@@ -113,6 +113,6 @@ func isHeader(name []byte) bool {
 	return hasSuffixFold(name, "authorization") || hasSuffixFold(name, "cookie")
 }
 
-func isNumber(s []byte) bool { return run(s, 0, numerals) == len(s) }
+func isNumber(s []byte) bool { return classEnd(s, 0, numerals) == len(s) }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '\\' }

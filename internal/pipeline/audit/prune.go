@@ -91,10 +91,7 @@ func Prune(ctx context.Context, dir string, o PruneOptions) (PruneReport, error)
 	if o.DryRun || len(p.chains) == 0 {
 		return p.report, nil
 	}
-	if err = p.record(ctx); err == nil {
-		err = p.remove()
-	}
-	if err != nil {
+	if err = p.removeOnRecord(ctx, p.remove); err != nil {
 		return p.report, fmt.Errorf("prune audit log: %w", err)
 	}
 	return p.report, nil
@@ -108,8 +105,9 @@ type pruner struct {
 	chains  []oldChain
 	former  []prunedDetail // of the records of kind prune that will be removed
 	began   []time.Time    // when the chains that stay began
-	// now is the time of the removal and of the records about it. The chain that records the removal begins with its first
-	// record and counts the chains that are still there, so it must not begin after the removal.
+	// now is the time of the removal and of the records that are being written about it. The chain that records the
+	// removal begins with its first record and counts the chains that are still there, so it must not begin after the
+	// removal.
 	now time.Time
 }
 
@@ -126,7 +124,7 @@ func (p *pruner) plan(ctx context.Context) error {
 	}
 	for i := range verdict.Chains {
 		c := &verdict.Chains[i]
-		old, err := p.oldOf(c)
+		old, err := p.oldSegments(c)
 		if err != nil {
 			return err
 		}
@@ -141,11 +139,11 @@ func (p *pruner) plan(ctx context.Context) error {
 			p.chains = append(p.chains, old)
 		}
 	}
-	return p.count()
+	return p.countRemoved()
 }
 
-// oldOf returns the segments of a chain that are old enough. The newest one of a chain that may still grow is not.
-func (p *pruner) oldOf(c *ChainReport) (oldChain, error) {
+// oldSegments returns the segments of a chain that are old enough. The newest one of a chain that may still grow is not.
+func (p *pruner) oldSegments(c *ChainReport) (oldChain, error) {
 	old := oldChain{prunedChain: prunedChain{Chain: c.Chain}}
 	folder := filepath.Join(p.dir, c.Chain)
 	names, err := segments(folder)
@@ -160,7 +158,7 @@ func (p *pruner) oldOf(c *ChainReport) (oldChain, error) {
 		}
 		last, ok := lastLine(data)
 		final := i == len(names)-1
-		if !ok || !last.when().Before(p.options.Before) || final && !c.Ended && p.writerAlive(c.Chain) {
+		if !ok || !last.when().Before(p.options.Before) || final && !c.Ended && p.mayBeWriting(c.Chain) {
 			break
 		}
 		old.segments = append(old.segments, path)
@@ -169,8 +167,8 @@ func (p *pruner) oldOf(c *ChainReport) (oldChain, error) {
 	return old, nil
 }
 
-// count fills in the report, and finds the records about former removals.
-func (p *pruner) count() error {
+// countRemoved fills in the report, and finds the records about former removals.
+func (p *pruner) countRemoved() error {
 	for i := range p.chains {
 		c := &p.chains[i]
 		if c.Whole {
@@ -194,38 +192,67 @@ func (p *pruner) count() error {
 	return nil
 }
 
-// record writes the removal into the audit. It repeats former removals that remaining chains need: a chain that
+// removeOnRecord writes the removal into the audit, and runs it.
+func (p *pruner) removeOnRecord(ctx context.Context, remove func() error) error {
+	p.now = time.Now()
+	if err := p.writeToAnchor(p.now.UTC().Format(timeLayout)); err != nil {
+		return err
+	}
+	if err := p.recordRemoval(ctx); err != nil {
+		return err
+	}
+	return errors.Join(remove(), p.recordEnd(ctx))
+}
+
+// recordRemoval writes the removal into the audit. It repeats former removals that remaining chains need: a chain that
 // began before a removal still names the removed chains.
-func (p *pruner) record(ctx context.Context) error {
+func (p *pruner) recordRemoval(ctx context.Context) error {
 	details := slices.DeleteFunc(p.former, func(d prunedDetail) bool {
 		at, err := time.Parse(timeLayout, d.Time)
 		return err == nil && !slices.ContainsFunc(p.began, func(t time.Time) bool { return t.Before(at) })
 	})
+	return p.appendRecords(ctx, append(details, p.details(p.chains)...))
+}
+
+// recordEnd writes the removal of whole chains into the audit once more, with the time at which it has ended, if a
+// chain began meanwhile: that one may have counted some of them.
+func (p *pruner) recordEnd(ctx context.Context) error {
+	ids, err := chainIDs(p.dir)
+	if err != nil || !slices.ContainsFunc(ids, func(id string) bool { return startTime(id).After(p.now) }) {
+		return err
+	}
 	p.now = time.Now()
+	return p.appendRecords(ctx, p.details(slices.DeleteFunc(slices.Clone(p.chains), func(c oldChain) bool { return !c.Whole })))
+}
+
+// details returns what is recorded about the removal of chains.
+func (p *pruner) details(chains []oldChain) (list []prunedDetail) {
 	stamp, before := p.now.UTC().Format(timeLayout), p.options.Before.UTC().Format(timeLayout)
-	for some := range slices.Chunk(p.chains, prunedPerRecord) {
+	for some := range slices.Chunk(chains, prunedPerRecord) {
 		d := prunedDetail{Time: stamp, Before: before}
 		for i := range some {
 			d.Chains = append(d.Chains, some[i].prunedChain)
 		}
-		details = append(details, d)
+		list = append(list, d)
 	}
-	if err := p.anchor(stamp); err != nil {
-		return err
-	}
+	return list
+}
+
+// appendRecords writes records in a chain of its own.
+func (p *pruner) appendRecords(ctx context.Context, details []prunedDetail) error {
 	log, err := Open(p.dir, &p.options.Log)
 	if err != nil {
 		return err
 	}
 	for i := range details {
-		if err = p.append(ctx, log, &details[i]); err != nil {
+		if err = p.appendRecord(ctx, log, &details[i]); err != nil {
 			break
 		}
 	}
 	return errors.Join(err, log.Close()) // Close signs a head over them
 }
 
-func (p *pruner) append(ctx context.Context, log *Log, d *prunedDetail) error {
+func (p *pruner) appendRecord(ctx context.Context, log *Log, d *prunedDetail) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -233,8 +260,8 @@ func (p *pruner) append(ctx context.Context, log *Log, d *prunedDetail) error {
 	return log.AppendSync(ctx, tool.Record{Time: p.now, Kind: kindPrune, Origin: p.options.Origin, Detail: text})
 }
 
-// anchor writes the removal into the anchor, which names chains for ever.
-func (p *pruner) anchor(stamp string) error {
+// writeToAnchor writes the removal into the anchor, which names chains for ever.
+func (p *pruner) writeToAnchor(stamp string) error {
 	path := p.options.Log.Anchor
 	if path == "" {
 		return nil
@@ -300,10 +327,10 @@ func lastLine(data []byte) (line, bool) {
 	return parseLine(data[bytes.LastIndexByte(data, '\n')+1:])
 }
 
-// writerAlive reports whether the process may run that writes a chain. The id of another process, or of another
+// mayBeWriting reports whether the process may run that writes a chain. The id of another process, or of another
 // machine, can only keep a chain that could go.
-func (p *pruner) writerAlive(id string) bool {
-	pid, err := strconv.Atoi(strings.Split(id, "-")[1])
+func (p *pruner) mayBeWriting(id string) bool {
+	pid, err := strconv.Atoi(strings.Split(id, "-")[1]) // isChainName has checked the form
 	return err == nil && p.options.Alive(pid)
 }
 

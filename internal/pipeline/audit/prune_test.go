@@ -17,29 +17,29 @@ import (
 	"collie/test/await"
 )
 
-// old is the age of records that are pruned. Records younger than kept stay.
+// oldAge is the age of records that the tests want pruned. Records younger than keptAge stay.
 const (
-	old  = 100 * 24 * time.Hour
-	kept = 30 * 24 * time.Hour
+	oldAge  = 100 * 24 * time.Hour
+	keptAge = 30 * 24 * time.Hour
 )
 
-// aged makes a chain with n records of each of the ages, in small segments, and returns its folder. The chain looks as if its
+// writeAgedChain makes a chain with n records of each of the ages, in small segments, and returns its folder. The chain looks as if its
 // process had been killed: it has no chain.end, because that record would have today's date.
-func aged(t *testing.T, dir string, n int, o audit.Options, ages ...time.Duration) string {
+func writeAgedChain(t *testing.T, dir string, n int, o audit.Options, ages ...time.Duration) string {
 	t.Helper()
 	o.SegmentBytes = 2000
-	before := folders(t, dir)
-	l := open(t, dir, &o)
+	before := chainFolders(t, dir)
+	l := openLog(t, dir, &o)
 	for _, age := range ages {
 		for i := range n {
-			rec := record(i)
+			rec := newRecord(i)
 			rec.Time = time.Now().Add(-age)
 			if err := l.Append(rec); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	chain := slices.DeleteFunc(folders(t, dir), func(f string) bool { return slices.Contains(before, f) })[0]
+	chain := slices.DeleteFunc(chainFolders(t, dir), func(f string) bool { return slices.Contains(before, f) })[0]
 	want := fmt.Sprintf(`"seq":%d,`, n*len(ages)+1)
 	await.Until(t, "a head over all records", func() bool {
 		head, err := os.ReadFile(filepath.Join(chain, "head.json"))
@@ -68,7 +68,7 @@ func aged(t *testing.T, dir string, n int, o audit.Options, ages ...time.Duratio
 func prune(t *testing.T, dir string, o audit.PruneOptions) audit.PruneReport {
 	t.Helper()
 	if o.Before.IsZero() {
-		o.Before = time.Now().Add(-kept)
+		o.Before = time.Now().Add(-keptAge)
 	}
 	if o.Alive == nil {
 		o.Alive = func(int) bool { return false }
@@ -94,13 +94,13 @@ func TestPrune(t *testing.T) {
 			}
 			var gone []string
 			for range 3 {
-				gone = append(gone, aged(t, dir, 20, o, old))
+				gone = append(gone, writeAgedChain(t, dir, 20, o, oldAge))
 			}
-			both := aged(t, dir, 20, o, old, time.Hour)
-			young := aged(t, dir, 20, o, time.Hour)
+			both := writeAgedChain(t, dir, 20, o, oldAge, time.Hour)
+			young := writeAgedChain(t, dir, 20, o, time.Hour)
 
 			plan := prune(t, dir, audit.PruneOptions{DryRun: true, Log: o})
-			if got := len(folders(t, dir)); got != 5 {
+			if got := len(chainFolders(t, dir)); got != 5 {
 				t.Errorf("%d chains after a dry run, want all 5", got)
 			}
 			done := prune(t, dir, audit.PruneOptions{Log: o})
@@ -130,7 +130,7 @@ func TestPrune(t *testing.T) {
 			if again := prune(t, dir, audit.PruneOptions{Log: o}); again.Segments != 0 {
 				t.Errorf("pruned again: %+v, want nothing", again)
 			}
-			found := query(t, dir, audit.Filter{Kind: "prune"})
+			found := queryAll(t, dir, audit.Filter{Kind: "prune"})
 			if len(found) != 1 || found[0].Origin != string(tool.Direct) {
 				t.Fatalf("%d records of the removal, want 1", len(found))
 			}
@@ -139,7 +139,7 @@ func TestPrune(t *testing.T) {
 			if err != nil || began < 0 || removed.Before(r.Chains[began].First) {
 				t.Errorf("the removal is dated %v (%v), before the chain that counted what is removed: %+v", removed, err, r.Chains)
 			}
-			write(t, dir, 3, &o)
+			writeChain(t, dir, 3, &o)
 			if r := verifyAnchored(t, dir, o.Anchor); !r.OK() {
 				t.Errorf("report of a later chain = %+v, want no problem", r)
 			}
@@ -151,8 +151,8 @@ func TestPrune(t *testing.T) {
 func TestPruneTwice(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	aged(t, dir, 20, audit.Options{}, old)
-	aged(t, dir, 2, audit.Options{}, -2*time.Hour) // its first record names the other chain
+	writeAgedChain(t, dir, 20, audit.Options{}, oldAge)
+	writeAgedChain(t, dir, 2, audit.Options{}, -2*time.Hour) // its first record names the other chain
 	if r := prune(t, dir, audit.PruneOptions{}); r.Chains != 1 {
 		t.Fatalf("pruned %+v, want one chain", r)
 	}
@@ -162,7 +162,7 @@ func TestPruneTwice(t *testing.T) {
 	if r := verify(t, dir); !r.OK() {
 		t.Errorf("report = %+v, want no problem", r)
 	}
-	if found := query(t, dir, audit.Filter{Kind: "prune"}); len(found) != 2 {
+	if found := queryAll(t, dir, audit.Filter{Kind: "prune"}); len(found) != 2 {
 		t.Errorf("%d records of removals, want that of the first one carried over", len(found))
 	}
 }
@@ -193,12 +193,12 @@ func TestRemovalWithoutRecord(t *testing.T) {
 		}, audit.Deleted},
 		"a record that no head covers": {func(t *testing.T, dir, first, _ string) {
 			t.Helper()
-			known := folders(t, dir)
-			l := open(t, dir, nil)
-			if err := l.AppendSync(t.Context(), record(1)); err != nil {
+			known := chainFolders(t, dir)
+			l := openLog(t, dir, nil)
+			if err := l.AppendSync(t.Context(), newRecord(1)); err != nil {
 				t.Fatal(err)
 			}
-			chain := slices.DeleteFunc(folders(t, dir), func(f string) bool { return slices.Contains(known, f) })[0]
+			chain := slices.DeleteFunc(chainFolders(t, dir), func(f string) bool { return slices.Contains(known, f) })[0]
 			head, err := os.ReadFile(filepath.Join(chain, "head.json"))
 			if err != nil {
 				t.Fatal(err)
@@ -218,9 +218,9 @@ func TestRemovalWithoutRecord(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			first := aged(t, dir, 20, audit.Options{}, old)
-			both := aged(t, dir, 40, audit.Options{}, old, time.Hour)
-			write(t, dir, 2, nil)
+			first := writeAgedChain(t, dir, 20, audit.Options{}, oldAge)
+			both := writeAgedChain(t, dir, 40, audit.Options{}, oldAge, time.Hour)
+			writeChain(t, dir, 2, nil)
 			tt.remove(t, dir, first, both)
 			var found []audit.Problem
 			for _, c := range verify(t, dir).Chains {
@@ -237,21 +237,21 @@ func TestRemovalWithoutRecord(t *testing.T) {
 func TestPruneKeeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, &audit.Options{SegmentBytes: 2000})
+	l := openLog(t, dir, &audit.Options{SegmentBytes: 2000})
 	for i := range 30 {
-		rec := record(i)
-		rec.Time = time.Now().Add(-old)
+		rec := newRecord(i)
+		rec.Time = time.Now().Add(-oldAge)
 		if err := l.AppendSync(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
 	}
-	running := folders(t, dir)[0]
+	running := chainFolders(t, dir)[0]
 	asked := 0
 	r := prune(t, dir, audit.PruneOptions{Alive: func(pid int) bool { asked++; return pid == os.Getpid() }})
 	if r.Chains != 0 || r.Segments == 0 || asked == 0 {
 		t.Errorf("pruned %+v, want some segments of the chain that is being written", r)
 	}
-	if err := l.AppendSync(t.Context(), record(1)); err != nil {
+	if err := l.AppendSync(t.Context(), newRecord(1)); err != nil {
 		t.Errorf("the chain cannot go on: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(running, "*.jsonl")); len(left) == 0 {
@@ -261,8 +261,8 @@ func TestPruneKeeps(t *testing.T) {
 		t.Errorf("report = %+v", v)
 	}
 
-	spoilt := aged(t, dir, 5, audit.Options{}, old)
-	rewrite(t, filepath.Join(spoilt, "000001.jsonl"), "notebook", "notabook")
+	spoilt := writeAgedChain(t, dir, 5, audit.Options{}, oldAge)
+	replaceInFile(t, filepath.Join(spoilt, "000001.jsonl"), "notebook", "notabook")
 	if r := prune(t, dir, audit.PruneOptions{}); len(r.Kept) != 1 || r.Kept[0] != filepath.Base(spoilt) {
 		t.Errorf("pruned %+v, want the edited chain kept", r)
 	}
@@ -273,8 +273,8 @@ func TestPruneKeeps(t *testing.T) {
 func TestPruneInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := aged(t, dir, 20, audit.Options{}, old)
-	both := aged(t, dir, 40, audit.Options{}, old, time.Hour)
+	first := writeAgedChain(t, dir, 20, audit.Options{}, oldAge)
+	both := writeAgedChain(t, dir, 40, audit.Options{}, oldAge, time.Hour)
 	saved := t.TempDir()
 	if err := os.CopyFS(saved, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestPruneInterrupted(t *testing.T) {
 		t.Errorf("one segment is gone: %+v", v)
 	}
 	prune(t, dir, audit.PruneOptions{})
-	if v := verify(t, dir); !v.OK() || len(folders(t, dir)) >= 4 {
+	if v := verify(t, dir); !v.OK() || len(chainFolders(t, dir)) >= 4 {
 		t.Errorf("after another round: %+v", v)
 	}
 }

@@ -60,7 +60,7 @@ func merge(ctx context.Context, dir string, m *matcher, yield func(Entry, error)
 	for len(cursors) > 0 {
 		c := cursors[0]
 		if c.current != nil {
-			if e, ok := m.entry(c.chain, c.current); ok && !yield(e, nil) {
+			if e, ok := m.decodeMatch(c.chain, c.current); ok && !yield(e, nil) {
 				return
 			}
 		}
@@ -135,7 +135,7 @@ func (c *cursor) nextLine() bool {
 func (c *cursor) nextSegment(since time.Time) error {
 	path := filepath.Join(c.folder, c.segments[0])
 	c.segments, c.data = c.segments[1:], nil
-	old, err := olderThan(path, since)
+	old, err := isOlderThan(path, since)
 	if err != nil || old {
 		return ignoreMissing(err)
 	}
@@ -143,8 +143,8 @@ func (c *cursor) nextSegment(since time.Time) error {
 	return ignoreMissing(err) // it has been pruned meanwhile
 }
 
-// olderThan reports whether the file at path was last modified before t.
-func olderThan(path string, t time.Time) (bool, error) {
+// isOlderThan reports whether the file at path was last modified before t.
+func isOlderThan(path string, t time.Time) (bool, error) {
 	if t.IsZero() {
 		return false, nil
 	}
@@ -171,11 +171,11 @@ func (h *cursorHeap) Pop() any {
 	return c
 }
 
-// byTime orders entries by time, then by chain and number.
-func byTime(a, b Entry) int { return byPlace(a.Mark(), b.Mark()) }
+// compareEntries orders entries by time, then by chain and number.
+func compareEntries(a, b Entry) int { return compareMarks(a.Mark(), b.Mark()) }
 
-// newestEntries returns the newest limit records that match m, oldest first, and how many bytes of each file were
-// read. It reads the most recently written files first and stops when no other file can have newer records.
+// newestEntries returns the newest limit records that match m, oldest first, and up to which byte each file is done with: what
+// comes later is newer. It reads the most recently written files first and stops when no other file can have newer records.
 func newestEntries(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
 	files, err := segmentFiles(dir)
 	if err != nil {
@@ -196,22 +196,22 @@ func newestEntries(ctx context.Context, dir string, m *matcher, limit int) ([]En
 			return nil, nil, fmt.Errorf("query audit log: %w", err)
 		}
 		read[f.path] = int64(bytes.LastIndexByte(data, '\n') + 1)
-		found = append(found, lastWanted(data, f.chain, m, limit)...)
-		sorting.By(found, byTime)
+		found = append(found, lastMatches(data, f.chain, m, limit)...)
+		sorting.By(found, compareEntries)
 		found = slices.Clone(found[max(0, len(found)-limit):])
 	}
 	return found, read, nil
 }
 
-// lastWanted returns the last limit records of a segment that match m, newest first.
-func lastWanted(data []byte, chain string, m *matcher, limit int) []Entry {
+// lastMatches returns the last limit records of a segment that match m, newest first.
+func lastMatches(data []byte, chain string, m *matcher, limit int) []Entry {
 	var found []Entry
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	for len(data) > 0 && len(found) < limit {
 		data = data[:len(data)-1]
 		start := bytes.LastIndexByte(data, '\n') + 1
 		if l, ok := parseLine(data[start:]); ok {
-			if e, ok := m.entry(chain, &l); ok {
+			if e, ok := m.decodeMatch(chain, &l); ok {
 				found = append(found, e)
 			}
 		}

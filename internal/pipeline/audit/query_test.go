@@ -21,10 +21,10 @@ func TestQueryPageByPage(t *testing.T) {
 	dir := t.TempDir()
 	var logs [3]*audit.Log
 	for i := range logs {
-		logs[i] = open(t, dir, nil)
+		logs[i] = openLog(t, dir, nil)
 	}
 	for i := range 30 {
-		r := record(i)
+		r := newRecord(i)
 		r.Time = epoch.Add(time.Duration(i/10) * time.Second)
 		if err := logs[i%3].AppendSync(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -32,11 +32,11 @@ func TestQueryPageByPage(t *testing.T) {
 	}
 	var got []string
 	for f := (audit.Filter{Kind: "call", Limit: 7}); ; {
-		page := query(t, dir, f)
+		page := queryAll(t, dir, f)
 		if len(page) == 0 {
 			break
 		}
-		got = append(ids(page), got...)
+		got = append(callIDs(page), got...)
 		mark, err := audit.ParseMark(page[0].Mark().String())
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestQueryPageByPage(t *testing.T) {
 		f.Before = mark
 	}
 	slices.Sort(got)
-	want := span(0, 30, 1)
+	want := idsInRange(0, 30, 1)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -56,16 +56,16 @@ func TestQueryPageByPage(t *testing.T) {
 	}
 }
 
-// three makes three chains whose records alternate in time: c0, c1, … c29.
-func three(t *testing.T) string {
+// writeThreeChains makes three chains whose records alternate in time: c0, c1, … c29.
+func writeThreeChains(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	var logs [3]*audit.Log
 	for i := range logs {
-		logs[i] = open(t, dir, nil)
+		logs[i] = openLog(t, dir, nil)
 	}
 	for i := range 30 {
-		r := record(i)
+		r := newRecord(i)
 		r.Time = epoch.Add(time.Duration(i) * time.Second)
 		if i%2 == 1 {
 			r.Kind, r.Outcome, r.Args = "call.result", tool.OK, nil
@@ -80,7 +80,7 @@ func three(t *testing.T) string {
 	return dir
 }
 
-func ids(entries []audit.Entry) []string {
+func callIDs(entries []audit.Entry) []string {
 	var out []string
 	for _, e := range entries {
 		if e.CallID != "" {
@@ -90,7 +90,7 @@ func ids(entries []audit.Entry) []string {
 	return out
 }
 
-func span(from, to, step int) []string {
+func idsInRange(from, to, step int) []string {
 	var out []string
 	for i := from; i < to; i += step {
 		out = append(out, fmt.Sprintf("c%d", i))
@@ -100,27 +100,27 @@ func span(from, to, step int) []string {
 
 func TestQuery(t *testing.T) {
 	t.Parallel()
-	dir := three(t)
+	dir := writeThreeChains(t)
 	tests := map[string]struct {
 		filter audit.Filter
 		want   []string
 	}{
-		"calls":   {audit.Filter{Kind: "call"}, span(0, 30, 1)},
-		"starts":  {audit.Filter{Kind: "call.start"}, span(0, 30, 2)},
-		"times":   {audit.Filter{Since: epoch.Add(5 * time.Second), Until: epoch.Add(9 * time.Second)}, span(5, 9, 1)},
-		"tool":    {audit.Filter{Tool: "block"}, span(0, 30, 10)},
-		"session": {audit.Filter{Session: "session"}, span(0, 30, 10)},
-		"digest":  {audit.Filter{Session: audit.SessionDigest("session")}, span(0, 30, 10)},
-		"outcome": {audit.Filter{Outcome: "ok"}, span(1, 30, 2)},
-		"call":    {audit.Filter{CallID: "c7"}, []string{"c7"}},
-		"text":    {audit.Filter{Text: `"N":8`}, []string{"c8"}},
-		"newest":  {audit.Filter{Kind: "call", Limit: 4}, span(26, 30, 1)},
-		"none":    {audit.Filter{Action: "no"}, nil},
+		"calls":   {filter: audit.Filter{Kind: "call"}, want: idsInRange(0, 30, 1)},
+		"starts":  {filter: audit.Filter{Kind: "call.start"}, want: idsInRange(0, 30, 2)},
+		"times":   {filter: audit.Filter{Since: epoch.Add(5 * time.Second), Until: epoch.Add(9 * time.Second)}, want: idsInRange(5, 9, 1)},
+		"tool":    {filter: audit.Filter{Tool: "block"}, want: idsInRange(0, 30, 10)},
+		"session": {filter: audit.Filter{Session: "session"}, want: idsInRange(0, 30, 10)},
+		"digest":  {filter: audit.Filter{Session: audit.SessionDigest("session")}, want: idsInRange(0, 30, 10)},
+		"outcome": {filter: audit.Filter{Outcome: "ok"}, want: idsInRange(1, 30, 2)},
+		"call":    {filter: audit.Filter{CallID: "c7"}, want: []string{"c7"}},
+		"text":    {filter: audit.Filter{Text: `"N":8`}, want: []string{"c8"}},
+		"newest":  {filter: audit.Filter{Kind: "call", Limit: 4}, want: idsInRange(26, 30, 1)},
+		"none":    {filter: audit.Filter{Action: "no"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, ids(query(t, dir, tt.filter))); diff != "" {
+			if diff := cmp.Diff(tt.want, callIDs(queryAll(t, dir, tt.filter))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -129,7 +129,7 @@ func TestQuery(t *testing.T) {
 
 func TestQueryStopsEarly(t *testing.T) {
 	t.Parallel()
-	for _, err := range audit.Query(t.Context(), three(t), audit.Filter{Kind: "call"}) {
+	for _, err := range audit.Query(t.Context(), writeThreeChains(t), audit.Filter{Kind: "call"}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +140,9 @@ func TestQueryStopsEarly(t *testing.T) {
 func TestTailFollows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	old := open(t, dir, nil)
+	old := openLog(t, dir, nil)
 	for i := range 5 {
-		_ = old.AppendSync(t.Context(), record(i))
+		_ = old.AppendSync(t.Context(), newRecord(i))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -157,14 +157,14 @@ func TestTailFollows(t *testing.T) {
 		got = append(got, e.CallID)
 		switch len(got) {
 		case 2:
-			_ = old.AppendSync(t.Context(), record(5))
+			_ = old.AppendSync(t.Context(), newRecord(5))
 		case 3: // a chain that did not exist before
-			_ = open(t, dir, nil).AppendSync(t.Context(), record(6))
+			_ = openLog(t, dir, nil).AppendSync(t.Context(), newRecord(6))
 		case 4:
 			cancel()
 		}
 	}
-	if diff := cmp.Diff(span(3, 7, 1), got); diff != "" {
+	if diff := cmp.Diff(idsInRange(3, 7, 1), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -172,7 +172,7 @@ func TestTailFollows(t *testing.T) {
 func TestTailWithoutFollow(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, err := range audit.Tail(t.Context(), three(t), 5, false) {
+	for _, err := range audit.Tail(t.Context(), writeThreeChains(t), 5, false) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,10 +91,10 @@ func (r *Redactor) AppendJSON(b, raw []byte) []byte {
 		return r.appendClean(b, raw)
 	}
 	start := len(b)
-	b = r.walk(b, raw)
+	b = r.appendRedacted(b, raw)
 	if r.content != ContentFull && len(b)-start > maxArgs {
 		text := bytes.Clone(b[start:])
-		return appendString(b[:start], cut(text))
+		return appendString(b[:start], cutMiddle(text))
 	}
 	return b
 }
@@ -136,13 +136,13 @@ func (r *Redactor) clean(s []byte) ([]byte, bool) {
 		s, changed = t, true
 	}
 	if r.content != ContentFull && len(s) > maxString {
-		return cut(s), true
+		return cutMiddle(s), true
 	}
 	return s, changed
 }
 
-// cut keeps the start and the end of s and says how much is missing. It does not split runes.
-func cut(s []byte) []byte {
+// cutMiddle keeps the start and the end of s and says how much is missing. It does not split runes.
+func cutMiddle(s []byte) []byte {
 	head, tail := headBytes, len(s)-tailBytes
 	for head > headBytes-utf8.UTFMax && !utf8.RuneStart(s[head]) {
 		head--

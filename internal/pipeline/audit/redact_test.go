@@ -18,7 +18,7 @@ import (
 // The keys are assembled here, so that no secret scanner reports this file.
 const opaque = "Zq7Xw2Lk9Vb4Nm1Pt6Rs3Yd8Hc5Jf0Ga"
 
-var shapes = map[string]string{
+var exampleSecrets = map[string]string{
 	"openai":         "sk-" + opaque,
 	"openai project": "sk-proj-" + opaque + "_-" + opaque,
 	"github":         "ghp_" + opaque,
@@ -37,8 +37,8 @@ var shapes = map[string]string{
 	"header":         "Authorization: Digest username=x, response=" + opaque,
 }
 
-// leaks reports whether text still contains 12 consecutive characters of opaque, or a typical part of one of the other shapes.
-func leaks(text string) bool {
+// containsSecret reports whether text still contains 12 consecutive characters of opaque, or a typical part of one of the other shapes.
+func containsSecret(text string) bool {
 	for i := range len(opaque) - 12 {
 		if strings.Contains(text, opaque[i:i+12]) {
 			return true
@@ -47,7 +47,7 @@ func leaks(text string) bool {
 	return strings.Contains(text, "WLKVBNMP") || strings.Contains(text, "MazlWYjRObTFQ")
 }
 
-func jsonString(t testing.TB, raw []byte) string {
+func decodeString(t testing.TB, raw []byte) string {
 	t.Helper()
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -59,13 +59,13 @@ func jsonString(t testing.TB, raw []byte) string {
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, "")
-	for name, secret := range shapes {
+	for name, secret := range exampleSecrets {
 		for _, text := range []string{secret, "before " + secret + " after", "(" + secret + ")", "笔记" + secret} {
 			if name == "header" && strings.HasPrefix(text, "(") {
 				continue
 			}
-			got := jsonString(t, r.AppendText(nil, text))
-			if leaks(got) {
+			got := decodeString(t, r.AppendText(nil, text))
+			if containsSecret(got) {
 				t.Errorf("%s: %q became %q", name, text, got)
 			}
 			if strings.HasSuffix(text, " after") && name != "header" && !strings.HasSuffix(got, " after") {
@@ -83,7 +83,7 @@ func TestOrdinaryTextStays(t *testing.T) {
 		"see https://example.com:8080/a@b", "ssh://git@github.com/x", "a=b", "time: 12:30", "-----BEGIN CERTIFICATE-----", "AIzaic",
 		"20210817205410-2kvfpfn", "the bearer of this", "eyJust a word", "max_tokens=100", "知识 note", "0198c5a5-7a61-7cc0-b9f8-000000000000",
 	} {
-		if got := jsonString(t, r.AppendText(nil, text)); got != text {
+		if got := decodeString(t, r.AppendText(nil, text)); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -142,8 +142,8 @@ func TestLongStrings(t *testing.T) {
 		t.Errorf("full content was changed: %d bytes of %d", len(full), len(in))
 	}
 	// A secret at the place of the cut is removed before the text is cut.
-	text := strings.Repeat("x", 1020) + " " + shapes["openai"] + strings.Repeat(" y", 2000)
-	if got := jsonString(t, audit.NewRedactor(nil, "").AppendText(nil, text)); strings.Contains(got, opaque[:3]) {
+	text := strings.Repeat("x", 1020) + " " + exampleSecrets["openai"] + strings.Repeat(" y", 2000)
+	if got := decodeString(t, audit.NewRedactor(nil, "").AppendText(nil, text)); strings.Contains(got, opaque[:3]) {
 		t.Errorf("half a key is left: %q", got)
 	}
 }
@@ -152,7 +152,7 @@ func TestManySmallStrings(t *testing.T) {
 	t.Parallel()
 	in := []byte(`[` + strings.Repeat(`"0123456789",`, 10_000) + `1]`)
 	out := audit.NewRedactor(nil, "").AppendJSON(nil, in)
-	if s := jsonString(t, out); len(s) > 2<<10 {
+	if s := decodeString(t, out); len(s) > 2<<10 {
 		t.Errorf("%d bytes of arguments are kept as %d", len(in), len(out))
 	}
 }
@@ -160,12 +160,12 @@ func TestManySmallStrings(t *testing.T) {
 func TestContentNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, &audit.Options{Content: audit.ContentNone})
-	r := record(1)
+	l := openLog(t, dir, &audit.Options{Content: audit.ContentNone})
+	r := newRecord(1)
 	r.Message = "what the user wrote"
 	_ = l.Append(r)
 	_ = l.Close()
-	got := query(t, dir, audit.Filter{CallID: "c1"})
+	got := queryAll(t, dir, audit.Filter{CallID: "c1"})
 	if len(got) != 1 || got[0].Args != nil || got[0].Message != "" || !bytes.Contains(got[0].Raw, []byte(`"argsHmac"`)) {
 		t.Errorf("kept %s", got[0].Raw)
 	}
@@ -174,15 +174,15 @@ func TestContentNone(t *testing.T) {
 func TestArgsHmac(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	for _, pw := range []string{"a", "b", "a"} {
-		r := record(1)
+		r := newRecord(1)
 		r.Args = json.RawMessage(`{"password":"` + pw + `"}`)
 		_ = l.Append(r)
 	}
 	_ = l.Close()
 	var macs []string
-	for _, e := range query(t, dir, audit.Filter{Kind: "call"}) {
+	for _, e := range queryAll(t, dir, audit.Filter{Kind: "call"}) {
 		var r struct{ ArgsHmac string }
 		if err := json.Unmarshal(e.Raw, &r); err != nil {
 			t.Fatal(err)
@@ -255,25 +255,25 @@ func FuzzRedactJSON(f *testing.F) {
 
 // FuzzShapes: no text around a secret hides it from the redactor.
 func FuzzShapes(f *testing.F) {
-	for _, s := range shapes {
+	for _, s := range exampleSecrets {
 		f.Add("before", s, "after")
 		f.Add("password=\"", s, "\"")
 		f.Add("password=", s, "") // the assignment's value must not swallow the beginning of s
 	}
 	known := map[string]bool{}
-	for _, s := range shapes {
+	for _, s := range exampleSecrets {
 		known[s] = true
 	}
 	r := audit.NewRedactor(nil, "")
 	f.Fuzz(func(t *testing.T, before, secret, after string) {
 		if !known[secret] {
-			secret = shapes["openai"]
+			secret = exampleSecrets["openai"]
 		}
-		if leaks(before) || leaks(after) {
+		if containsSecret(before) || containsSecret(after) {
 			t.Skip("a secret that the fuzzer wrote around the planted one")
 		}
 		out := r.AppendText(nil, before+" "+secret+" "+after)
-		if got := jsonString(t, out); leaks(got) {
+		if got := decodeString(t, out); containsSecret(got) {
 			t.Fatalf("%q, %q, %q became %q", before, secret, after, got)
 		}
 	})

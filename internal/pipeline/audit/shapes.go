@@ -104,17 +104,17 @@ const (
 func blankShapes(s []byte) ([]byte, bool) {
 	blocks, assignments := false, false
 	if bytes.Contains(s, []byte(pemBegin)) {
-		s, blocks = (&scan{wanted: forBlocks}).blank(s)
+		s, blocks = (&scan{wanted: forBlocks}).blankFound(s)
 	}
-	s, keys := (&scan{wanted: forKeys}).blank(s)
+	s, keys := (&scan{wanted: forKeys}).blankFound(s)
 	if bytes.IndexByte(s, '=') >= 0 || bytes.IndexByte(s, ':') >= 0 {
-		s, assignments = (&scan{wanted: forAssignments}).blank(s)
+		s, assignments = (&scan{wanted: forAssignments}).blankFound(s)
 	}
 	return s, blocks || keys || assignments
 }
 
-// blank blanks what the scan is set to find.
-func (sc *scan) blank(s []byte) ([]byte, bool) {
+// blankFound returns s with everything blanked that the scan is set to find, and whether there was any.
+func (sc *scan) blankFound(s []byte) ([]byte, bool) {
 	var out []byte
 	done := 0
 	trigger := triggers[sc.wanted]
@@ -122,7 +122,7 @@ func (sc *scan) blank(s []byte) ([]byte, bool) {
 		if !trigger[s[i]] {
 			continue
 		}
-		found := sc.at(s, i)
+		found := sc.secretAt(s, i)
 		found.start = max(found.start, done)
 		if found.end <= found.start {
 			continue
@@ -139,13 +139,13 @@ func (sc *scan) blank(s []byte) ([]byte, bool) {
 	return append(out, s[done:]...), true
 }
 
-// at returns the secret that the trigger byte at i is part of.
-func (sc *scan) at(s []byte, i int) span {
+// secretAt returns the secret that the trigger byte at i is part of.
+func (sc *scan) secretAt(s []byte, i int) span {
 	switch sc.wanted {
 	case forBlocks:
 		return privateKey(s, i)
 	case forAssignments:
-		return assignedSecret(s, i)
+		return findAssignedSecret(s, i)
 	case forKeys:
 	}
 	switch s[i] {
@@ -170,7 +170,7 @@ func providerKey(s []byte, i int) span {
 		if start < 0 || string(s[start:i+1]) != sh.prefix || !startsWord(s, start) {
 			continue
 		}
-		if end := run(s, i+1, sh.class); end-i-1 >= sh.min {
+		if end := classEnd(s, i+1, sh.class); end-i-1 >= sh.min {
 			return span{start, end}
 		}
 	}
@@ -184,17 +184,17 @@ func webToken(s []byte, i int, skip *int) span {
 	if i < 2 || i < *skip || s[i-1] != 'y' || s[i-2] != 'e' || !startsWord(s, i-2) {
 		return span{}
 	}
-	dot := run(s, i, dashed)
+	dot := classEnd(s, i, dashed)
 	if dot-i < 8 || dot >= len(s) || s[dot] != '.' {
 		*skip = dot
 		return span{}
 	}
-	end := run(s, dot+1, dashed)
+	end := classEnd(s, dot+1, dashed)
 	if end-dot < 5 {
 		return span{}
 	}
 	for end < len(s) && s[end] == '.' {
-		end = run(s, end+1, dashed)
+		end = classEnd(s, end+1, dashed)
 	}
 	return span{i - 2, end}
 }
@@ -231,7 +231,7 @@ func credentials(s []byte, i int) span {
 	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {
 		start++
 	}
-	end := run(s, start, tokenChar)
+	end := classEnd(s, start, tokenChar)
 	switch {
 	case hasSuffixFold(s[:i], "bearer") && end-start >= 6:
 		return span{start, end}
@@ -264,8 +264,8 @@ func userInfo(s []byte, i int) span {
 	return span{start, start + at}
 }
 
-// run returns the end of the bytes of class c that start at i.
-func run(s []byte, i int, c *class) int {
+// classEnd returns the end of the bytes of class c that start at i.
+func classEnd(s []byte, i int, c *class) int {
 	for i < len(s) && c[s[i]] {
 		i++
 	}

@@ -90,7 +90,7 @@ type startedCall struct {
 // Enter writes the start record of c.
 func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error) {
 	at := &startedCall{ctx, s.digestOf(c.Session), time.Now()}
-	err := s.start(ctx, c, startRecord(c, at.session, at.begin))
+	err := s.recordStart(ctx, c, startRecord(c, at.session, at.begin))
 	if err != nil {
 		_, err = s.Leave(at, c, tool.Result{}, err)
 	}
@@ -127,8 +127,8 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	return r, err
 }
 
-// start writes the start record and decides whether the call may go on.
-func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error {
+// recordStart writes the start record and decides whether the call may go on.
+func (s *Stage) recordStart(ctx context.Context, c *tool.Call, rec tool.Record) error {
 	var err error
 	if c.Action != nil && c.Action.Risk.WaitsForDisk() {
 		err = s.log.AppendSync(ctx, rec)

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-func call(id string, a *tool.Action) *tool.Call {
+func newCall(id string, a *tool.Action) *tool.Call {
 	return &tool.Call{
 		Request: tool.Request{ID: id, Kind: tool.KindCall, Name: "t__a", Origin: tool.MCPLocal, Session: "session-id"},
 		Args:    json.RawMessage(`{"x":1}`), Tool: "t", Action: a,
@@ -40,8 +40,8 @@ func TestNamesAreNoSecrets(t *testing.T) {
 		{tool.Error{Op: "call", Kind: tool.Invalid, Subject: "password", Message: "hunter2 is too short"}, "call password: *** is too short"},
 	} {
 		dir := t.TempDir()
-		l := open(t, dir, nil)
-		_, _ = tooltest.Through(t.Context(), audit.NewStage(l, nil), call("c", nil), func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, &one.err })
+		l := openLog(t, dir, nil)
+		_, _ = tooltest.Through(t.Context(), audit.NewStage(l, nil), newCall("c", nil), func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, &one.err })
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestNamesAreNoSecrets(t *testing.T) {
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
+	l := openLog(t, dir, nil)
 	s := audit.NewStage(l, nil)
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -92,7 +92,7 @@ func TestPairs(t *testing.T) {
 	for n := range rounds {
 		for i, end := range ends {
 			wg.Go(func() {
-				_, _ = tooltest.Through(end.ctx, s, call(fmt.Sprintf("%d-%d", i, n), &tool.Action{Name: "a", Risk: end.risk}), end.run)
+				_, _ = tooltest.Through(end.ctx, s, newCall(fmt.Sprintf("%d-%d", i, n), &tool.Action{Name: "a", Risk: end.risk}), end.run)
 			})
 		}
 	}
@@ -101,7 +101,7 @@ func TestPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	starts, results := map[string]int{}, map[string]int{}
-	for _, e := range query(t, dir, audit.Filter{Kind: "call"}) {
+	for _, e := range queryAll(t, dir, audit.Filter{Kind: "call"}) {
 		switch e.Kind {
 		case "call.start":
 			starts[e.CallID]++
@@ -134,9 +134,9 @@ func TestPairs(t *testing.T) {
 func TestHighRiskWaitsForDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := audit.NewStage(open(t, dir, nil), nil)
-	_, err := tooltest.Through(t.Context(), s, call("1", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
-		if got := query(t, dir, audit.Filter{CallID: "1"}); len(got) != 1 || got[0].Risk != "high" {
+	s := audit.NewStage(openLog(t, dir, nil), nil)
+	_, err := tooltest.Through(t.Context(), s, newCall("1", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+		if got := queryAll(t, dir, audit.Filter{CallID: "1"}); len(got) != 1 || got[0].Risk != "high" {
 			t.Errorf("while it runs the log holds %+v, want its start", got)
 		}
 		return tool.Result{}, nil
@@ -149,13 +149,13 @@ func TestHighRiskWaitsForDisk(t *testing.T) {
 func TestHighRiskOfCallerWhoLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := open(t, dir, nil)
-	_ = l.Append(record(1)) // makes the chain
+	l := openLog(t, dir, nil)
+	_ = l.Append(newRecord(1)) // makes the chain
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ran := 0
 	for range 100 { // repeated, because the disk may be faster than the check of ctx
-		_, _ = tooltest.Through(ctx, audit.NewStage(l, nil), call("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, _ = tooltest.Through(ctx, audit.NewStage(l, nil), newCall("x", &tool.Action{Risk: tool.RiskHigh}), func(context.Context, *tool.Call) (tool.Result, error) {
 			ran++
 			return tool.Result{}, nil
 		})
@@ -164,7 +164,7 @@ func TestHighRiskOfCallerWhoLeft(t *testing.T) {
 		t.Error("every call ran")
 	}
 	_ = l.Close()
-	if got := query(t, dir, audit.Filter{Kind: "call.result", Outcome: "cancelled"}); len(got) != 100-ran {
+	if got := queryAll(t, dir, audit.Filter{Kind: "call.result", Outcome: "cancelled"}); len(got) != 100-ran {
 		t.Errorf("%d results are cancelled, want %d", len(got), 100-ran)
 	}
 }
@@ -181,13 +181,13 @@ func TestUnwritableLog(t *testing.T) {
 		opts *audit.StageOptions
 		runs bool
 	}{
-		"effects":           {call("1", &tool.Action{Name: "a"}), nil, false},
-		"high risk":         {call("1", &tool.Action{Name: "a", Risk: tool.RiskHigh}), nil, false},
-		"unresolved":        {call("1", nil), nil, false},
-		"read-only":         {call("1", &tool.Action{Name: "a", ReadOnly: true}), nil, true},
-		"resource":          {&tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindRead, Name: "u:"}}, nil, true},
-		"prompt":            {&tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindPrompt, Name: "p"}}, nil, true},
-		"effects, continue": {call("1", &tool.Action{Name: "a"}), &audit.StageOptions{OnFailure: audit.Continue}, true},
+		"effects":           {call: newCall("1", &tool.Action{Name: "a"})},
+		"high risk":         {call: newCall("1", &tool.Action{Name: "a", Risk: tool.RiskHigh})},
+		"unresolved":        {call: newCall("1", nil)},
+		"read-only":         {call: newCall("1", &tool.Action{Name: "a", ReadOnly: true}), runs: true},
+		"resource":          {call: &tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindRead, Name: "u:"}}, runs: true},
+		"prompt":            {call: &tool.Call{Request: tool.Request{ID: "1", Kind: tool.KindPrompt, Name: "p"}}, runs: true},
+		"effects, continue": {call: newCall("1", &tool.Action{Name: "a"}), opts: &audit.StageOptions{OnFailure: audit.Continue}, runs: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

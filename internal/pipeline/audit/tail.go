@@ -39,7 +39,7 @@ func Tail(ctx context.Context, dir string, n int, follow bool) iter.Seq2[Entry, 
 				return
 			case <-time.After(pollTime):
 			}
-			found, err = f.fresh()
+			found, err = f.readNew()
 		}
 		if ctx.Err() == nil {
 			yield(Entry{}, fmt.Errorf("follow audit log: %w", err))
@@ -54,15 +54,15 @@ type follower struct {
 	seen map[string]time.Time // when the folder last changed, by chain
 }
 
-// fresh returns the records that were written since the last call.
-func (f *follower) fresh() ([]Entry, error) {
+// readNew returns the records that were written since the last call.
+func (f *follower) readNew() ([]Entry, error) {
 	ids, err := chainIDs(f.dir)
 	if err != nil {
 		return nil, err
 	}
 	var found []Entry
 	for _, id := range ids {
-		if !f.changed(id) {
+		if !f.mayHaveChanged(id) {
 			continue
 		}
 		files, err := appendSegments(nil, f.dir, id)
@@ -70,20 +70,20 @@ func (f *follower) fresh() ([]Entry, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			more, err := f.rest(file)
+			more, err := f.readRest(file)
 			if err != nil {
 				return nil, err
 			}
 			found = append(found, more...)
 		}
 	}
-	sorting.By(found, byTime)
+	sorting.By(found, compareEntries)
 	return found, nil
 }
 
-// changed reports whether a chain may have new records. Each commit replaces the head and so changes the
+// mayHaveChanged reports whether a chain may have new records. Each commit replaces the head and so changes the
 // folder. That saves looking into thousands of chains that have ended.
-func (f *follower) changed(id string) bool {
+func (f *follower) mayHaveChanged(id string) bool {
 	info, err := os.Stat(filepath.Join(f.dir, id))
 	if err != nil {
 		return false // removed in the meantime
@@ -93,8 +93,8 @@ func (f *follower) changed(id string) bool {
 	return !before.Equal(info.ModTime()) || time.Since(info.ModTime()) < clockSlack
 }
 
-// rest returns the complete lines of a segment that were not read yet.
-func (f *follower) rest(file segmentInfo) ([]Entry, error) {
+// readRest returns the complete lines of a segment that were not read yet.
+func (f *follower) readRest(file segmentInfo) ([]Entry, error) {
 	from := f.read[file.path]
 	if file.size <= from {
 		return nil, nil
@@ -108,7 +108,7 @@ func (f *follower) rest(file segmentInfo) ([]Entry, error) {
 	m := Filter{}.matcher()
 	for _, raw := range wholeLines(data) {
 		if l, ok := parseLine(raw); ok {
-			if e, ok := m.entry(file.chain, &l); ok {
+			if e, ok := m.decodeMatch(file.chain, &l); ok {
 				found = append(found, e)
 			}
 		}

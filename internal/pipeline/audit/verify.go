@@ -33,21 +33,27 @@ func Verify(ctx context.Context, dir, anchor string) (Report, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
 	}
-	t := readTestimony(dir, ids)
+	t := testimony{witnesses: map[string][]witness{}, pruned: map[string]pruneState{}}
+	t.readStarts(dir, ids)
 	if anchor != "" {
 		if report.Anchor, err = t.readAnchor(anchor, key); err != nil {
 			return report, fmt.Errorf("verify audit log: %w", err)
 		}
+		listed := ids // what the anchor names is on disk by now, but chains may have begun since
+		if ids, err = chainIDs(dir); err != nil {
+			return report, fmt.Errorf("verify audit log: %w", err)
+		}
+		t.readStarts(dir, slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := slices.BinarySearch(listed, id); return known }))
 	}
 	for _, id := range ids {
 		v := &verifier{dir: dir, key: key, witnesses: t.witnesses[id]}
 		v.report.Chain = id
-		if err := v.chain(ctx); err != nil {
+		if err := v.checkChain(ctx); err != nil {
 			return report, fmt.Errorf("verify audit log: %w", err)
 		}
 		delete(t.witnesses, id)
 		if v.report.OK() {
-			t.prune(v.pruned...)
+			t.addRemovals(v.pruned...)
 		}
 		report.Chains = append(report.Chains, v.report)
 	}
@@ -77,10 +83,10 @@ type pruneState struct {
 	at  time.Time // when the whole chain was removed; zero if it was not
 }
 
-func (s pruneState) whole() bool { return !s.at.IsZero() }
+func (s pruneState) isWhole() bool { return !s.at.IsZero() }
 
-// prune adds the removals that records of kind prune describe.
-func (t *testimony) prune(list ...prunedDetail) {
+// addRemovals adds the removals that records of kind prune describe.
+func (t *testimony) addRemovals(list ...prunedDetail) {
 	for i := range list {
 		at, err := time.Parse(timeLayout, list[i].Time)
 		if err != nil {
@@ -89,7 +95,7 @@ func (t *testimony) prune(list ...prunedDetail) {
 		for _, c := range list[i].Chains {
 			s := t.pruned[c.Chain]
 			s.seq = max(s.seq, c.Seq)
-			if c.Whole {
+			if c.Whole && at.After(s.at) { // recorded when it begins and, if need be, when it has ended
 				s.at = at
 			}
 			t.pruned[c.Chain] = s
@@ -111,25 +117,25 @@ func (t *testimony) reportMissing(report *Report) {
 	present := len(report.Chains)
 	for _, id := range slices.Sorted(maps.Keys(t.witnesses)) {
 		pruned := t.pruned[id]
-		i := slices.IndexFunc(t.witnesses[id], func(w witness) bool { return !pruned.whole() || w.Seq > pruned.seq })
+		i := slices.IndexFunc(t.witnesses[id], func(w witness) bool { return !pruned.isWhole() || w.Seq > pruned.seq })
 		if i < 0 {
 			continue
 		}
 		report.Chains = append(report.Chains, ChainReport{Chain: id, Problems: []Problem{{
-			Fault: ChainMissing, File: id, Seq: 1, Message: t.witnesses[id][i].missing(),
+			Fault: ChainMissing, File: id, Seq: 1, Message: t.witnesses[id][i].missingMessage(),
 		}}})
 	}
-	t.recount(report, present)
+	t.checkCounts(report, present)
 }
 
-// recount compares the number of chains with what the chains found when they began. The first present ones of the
-// report exist.
-func (t *testimony) recount(report *Report, present int) {
+// checkCounts compares the number of chains with what the chains found when they began. Of the chains in the report the
+// first so many as present says exist; the others are known to be missing.
+func (t *testimony) checkCounts(report *Report, present int) {
 	var by census
 	gone := 0
 	var removals []time.Time // of whole chains, in order
 	for _, s := range t.pruned {
-		if s.whole() {
+		if s.isWhole() {
 			removals = append(removals, s.at)
 		}
 	}
@@ -156,32 +162,31 @@ type witness struct {
 	by string // the chain; "" is the anchor
 }
 
-// missing, other and cut describe what contradicts the witness: the chain is gone, it has a different record with
+// missingMessage, otherRecordMessage and cutMessage describe what contradicts the witness: the chain is gone, it has a different record with
 // that number, or it has fewer records.
-func (w *witness) missing() string {
+func (w *witness) missingMessage() string {
 	if w.by == "" {
 		return fmt.Sprintf("the anchor names it with %d records", w.Seq)
 	}
 	return fmt.Sprintf("chain %s saw it with %d records on disk", w.by, w.Seq)
 }
 
-func (w *witness) other() string {
+func (w *witness) otherRecordMessage() string {
 	if w.by == "" {
 		return fmt.Sprintf("the anchor names another record %d", w.Seq)
 	}
 	return fmt.Sprintf("chain %s saw another record %d", w.by, w.Seq)
 }
 
-func (w *witness) cut(records uint64) string {
+func (w *witness) cutMessage(records uint64) string {
 	if w.by == "" {
 		return fmt.Sprintf("the anchor names %d records, here are %d", w.Seq, records)
 	}
 	return fmt.Sprintf("chain %s saw %d records, here are %d", w.by, w.Seq, records)
 }
 
-// readTestimony collects what the first records of all chains state.
-func readTestimony(dir string, ids []string) testimony {
-	t := testimony{witnesses: map[string][]witness{}, pruned: map[string]pruneState{}}
+// readStarts adds what the first records of chains state.
+func (t *testimony) readStarts(dir string, ids []string) {
 	for _, id := range ids {
 		raw, ok := readStart(filepath.Join(dir, id))
 		if !ok {
@@ -206,7 +211,6 @@ func readTestimony(dir string, ids []string) testimony {
 			}
 		}
 	}
-	return t
 }
 
 // readAnchor adds the heads in the anchor at path.
@@ -215,7 +219,7 @@ func (t *testimony) readAnchor(path string, key *signingKey) (AnchorReport, erro
 	if err != nil {
 		return report, err
 	}
-	t.prune(pruned...)
+	t.addRemovals(pruned...)
 	for id, h := range heads {
 		if h.Seq > 0 {
 			t.witnesses[id] = append(t.witnesses[id], witness{namedHead{id, h.Seq, h.Hash}, ""})
@@ -227,7 +231,7 @@ func (t *testimony) readAnchor(path string, key *signingKey) (AnchorReport, erro
 		}
 	}
 	if report.Missing && report.Unnamed > 0 {
-		report.problem(0, 0, "the file is missing, though %d chains were anchored when they began", report.Unnamed)
+		report.addProblem(0, 0, "the file is missing, though %d chains were anchored when they began", report.Unnamed)
 	}
 	return report, nil
 }
@@ -250,16 +254,16 @@ type verifier struct {
 	pruned      []prunedDetail  // of records that the head covers
 }
 
-func (v *verifier) problem(f Fault, seq uint64, format string, args ...any) {
+func (v *verifier) addProblem(f Fault, seq uint64, format string, args ...any) {
 	if len(v.report.Problems) < maxProblems {
 		v.report.Problems = append(v.report.Problems,
 			Problem{f, v.file, v.lineNo, seq, fmt.Sprintf(format, args...)})
 	}
 }
 
-// chain checks the chain. It reads the head first, so that a chain that is being written has at least the
+// checkChain checks the chain. It reads the head first, so that a chain that is being written has at least the
 // records that the head covers.
-func (v *verifier) chain(ctx context.Context) error {
+func (v *verifier) checkChain(ctx context.Context) error {
 	folder := filepath.Join(v.dir, v.report.Chain)
 	h, headErr := readHead(folder)
 	names, err := segments(folder)
@@ -276,7 +280,7 @@ func (v *verifier) chain(ctx context.Context) error {
 			return err
 		}
 		v.file, v.lineNo = filepath.Join(v.report.Chain, name), 0
-		v.segment(data)
+		v.checkSegment(data)
 	}
 	v.checkEnd()
 	return nil
@@ -287,40 +291,40 @@ func (v *verifier) checkHead(h *head, err error, written bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if written {
-			v.problem(HeadMissing, 0, "records cut off at the end would not show")
+			v.addProblem(HeadMissing, 0, "records cut off at the end would not show")
 		} else { // a folder is created together with its head
-			v.problem(HeadMissing, 0, "the folder is empty: what was in it has been removed")
+			v.addProblem(HeadMissing, 0, "the folder is empty: what was in it has been removed")
 		}
 	case err != nil:
-		v.problem(HeadForged, 0, "%v", err)
+		v.addProblem(HeadForged, 0, "%v", err)
 	case h.Chain != v.report.Chain:
-		v.problem(HeadForged, h.Seq, "it belongs to chain %q", h.Chain)
+		v.addProblem(HeadForged, h.Seq, "it belongs to chain %q", h.Chain)
 	case v.key == nil:
-		v.problem(HeadForged, h.Seq, "the file %q is missing, so that no signature can be checked", keyFile)
+		v.addProblem(HeadForged, h.Seq, "the file %q is missing, so that no signature can be checked", keyFile)
 	case !h.isSignedBy(v.key):
-		v.problem(HeadForged, h.Seq, "the signature does not fit the content")
+		v.addProblem(HeadForged, h.Seq, "the signature does not fit the content")
 	default:
 		v.head, v.report.Covered = h, h.Seq
 	}
 }
 
-func (v *verifier) segment(data []byte) {
+func (v *verifier) checkSegment(data []byte) {
 	end := 0
 	for n, raw := range wholeLines(data) {
 		v.lineNo = n
-		v.record(raw)
+		v.checkRecord(raw)
 		end += len(raw) + 1
 	}
 	v.report.Torn = end < len(data)
 }
 
-func (v *verifier) record(raw []byte) {
+func (v *verifier) checkRecord(raw []byte) {
 	l, ok := parseLine(raw)
-	if !ok || !l.intact() {
-		v.damaged(raw, ok)
+	if !ok || !l.isIntact() {
+		v.reportDamaged(raw, ok)
 		return
 	}
-	v.order(&l)
+	v.checkOrder(&l)
 	if v.report.Records == 0 {
 		v.report.First = l.when()
 	}
@@ -335,24 +339,25 @@ func (v *verifier) record(raw []byte) {
 	v.checkWitnesses(&l)
 }
 
-// damaged reports a line that was changed. It counts as the record that belongs at this place.
-func (v *verifier) damaged(raw []byte, record bool) {
+// reportDamaged reports a line that was changed: one whose hash is wrong if it can be read as a record, else one that is
+// none. It counts as the record that belongs at this place.
+func (v *verifier) reportDamaged(raw []byte, record bool) {
 	seq := v.report.Seq + 1
 	switch {
 	case record:
-		v.problem(Edited, seq, "the record does not have the hash it states")
+		v.addProblem(Edited, seq, "the record does not have the hash it states")
 	case isNewer(raw):
-		v.problem(Newer, seq, "this version knows format %d only", format)
+		v.addProblem(Newer, seq, "this version knows format %d only", format)
 	default:
-		v.problem(Edited, seq, "the line is not a record")
+		v.addProblem(Edited, seq, "the line is not a record")
 	}
 	v.report.Records++
 	v.report.Seq = seq
 	v.seq, v.hashUnknown = seq, true
 }
 
-// order checks that l continues the chain.
-func (v *verifier) order(l *line) {
+// checkOrder checks that l continues the chain.
+func (v *verifier) checkOrder(l *line) {
 	want := v.report.Seq + 1
 	if l.seq > want && v.report.Records == 0 && v.lineNo == 1 && filepath.Base(v.file) != segmentFile(1) {
 		v.report.Pruned, want = l.seq-1, l.seq // if no record explains the removal, reportMissing reports it
@@ -360,28 +365,28 @@ func (v *verifier) order(l *line) {
 	switch {
 	case l.seq < want:
 		if !v.outOfOrder[l.seq] {
-			v.problem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, want)
+			v.addProblem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, want)
 		}
 	case l.seq > want:
-		v.gap(want, l.seq)
+		v.reportGap(want, l.seq)
 	case !v.hashUnknown && l.seq == v.seq+1 && l.prev != v.hash:
-		v.problem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
+		v.addProblem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
 	}
 }
 
-// gap reports that the records in [want, seq) are missing here.
-func (v *verifier) gap(want, seq uint64) {
+// reportGap reports that the records in [want, seq) are missing here.
+func (v *verifier) reportGap(want, seq uint64) {
 	if v.seqs == nil {
 		v.seqs, v.outOfOrder = v.allNumbers(), map[uint64]bool{}
 	}
 	if !v.seqs[want] {
-		v.problem(Deleted, want, "records %d to %d are missing", want, seq-1)
+		v.addProblem(Deleted, want, "records %d to %d are missing", want, seq-1)
 		return
 	}
 	for s := want; s < seq && v.seqs[s]; s++ {
 		v.outOfOrder[s] = true
 	}
-	v.problem(Swapped, want, "record %d is here, record %d comes later", seq, want)
+	v.addProblem(Swapped, want, "record %d is here, record %d comes later", seq, want)
 }
 
 // allNumbers returns the numbers of all records of the chain.
@@ -403,11 +408,11 @@ func (v *verifier) allNumbers() map[uint64]bool {
 // checkWitnesses compares the hash of l with the head and the witnesses.
 func (v *verifier) checkWitnesses(l *line) {
 	if v.head != nil && l.seq == v.head.Seq && hex.EncodeToString(l.hash[:]) != v.head.Hash {
-		v.problem(Edited, l.seq, "the head was signed over another record %d", l.seq)
+		v.addProblem(Edited, l.seq, "the head was signed over another record %d", l.seq)
 	}
 	for _, w := range v.witnesses {
 		if l.seq == w.Seq && hex.EncodeToString(l.hash[:]) != w.Hash {
-			v.problem(Edited, l.seq, "%s", w.other())
+			v.addProblem(Edited, l.seq, "%s", w.otherRecordMessage())
 		}
 	}
 }
@@ -416,13 +421,13 @@ func (v *verifier) checkWitnesses(l *line) {
 func (v *verifier) checkEnd() {
 	last := v.report.Seq
 	if v.head != nil && last < v.head.Seq {
-		v.problem(Cut, last+1, "the head covers %d records, here are %d", v.head.Seq, last)
+		v.addProblem(Cut, last+1, "the head covers %d records, here are %d", v.head.Seq, last)
 	} else if v.head != nil {
 		v.report.Uncovered = last - v.head.Seq
 	}
 	for _, w := range v.witnesses {
 		if last < w.Seq && (v.head == nil || v.head.Seq < w.Seq) {
-			v.problem(Cut, last+1, "%s", w.cut(last))
+			v.addProblem(Cut, last+1, "%s", w.cutMessage(last))
 			return
 		}
 	}

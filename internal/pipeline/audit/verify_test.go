@@ -31,12 +31,12 @@ func wantFault(t *testing.T, dir string, f audit.Fault) audit.Problem {
 	return audit.Problem{}
 }
 
-// tamper makes a chain of 1,200 records and rewrites its segment.
-func tamper(t *testing.T, change func(all [][]byte) [][]byte) string {
+// writeTampered makes a chain of 1,200 records and rewrites its segment.
+func writeTampered(t *testing.T, change func(all [][]byte) [][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
-	chain := write(t, dir, 1200, nil)
-	all := append(lines(t, chain), nil)
+	chain := writeChain(t, dir, 1200, nil)
+	all := append(readLines(t, chain), nil)
 	all[len(all)-2] = append(bytes.Clone(all[len(all)-2]), '\n')
 	data := bytes.Join(change(all[:len(all)-1]), nil)
 	if err := os.WriteFile(filepath.Join(chain, "000001.jsonl"), data, 0o600); err != nil {
@@ -99,7 +99,7 @@ func TestTampering(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := tamper(t, tt.change)
+			dir := writeTampered(t, tt.change)
 			got := wantFault(t, dir, tt.want)
 			if got.Line != tt.line || got.Seq != tt.seq {
 				t.Errorf("found at line %d, record %d; want line %d, record %d", got.Line, got.Seq, tt.line, tt.seq)
@@ -114,14 +114,14 @@ func TestTampering(t *testing.T) {
 
 func TestTornLastLineIsHarmless(t *testing.T) {
 	t.Parallel()
-	dir := tamper(t, func(all [][]byte) [][]byte {
+	dir := writeTampered(t, func(all [][]byte) [][]byte {
 		return append(all, []byte(`{"v":1,"seq":1203,"ts":"20`))
 	})
 	r := verify(t, dir)
 	if !r.OK() || !r.Chains[0].Torn || r.Records() != 1202 {
 		t.Errorf("report = %+v, want a torn last line and no problem", r)
 	}
-	if got := query(t, dir, audit.Filter{Kind: "call"}); len(got) != 1200 {
+	if got := queryAll(t, dir, audit.Filter{Kind: "call"}); len(got) != 1200 {
 		t.Errorf("query found %d records, want 1200", len(got))
 	}
 }
@@ -162,7 +162,7 @@ func TestHead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			tt.change(t, write(t, dir, 10, nil))
+			tt.change(t, writeChain(t, dir, 10, nil))
 			wantFault(t, dir, tt.want)
 		})
 	}
@@ -171,8 +171,8 @@ func TestHead(t *testing.T) {
 func TestHeadOfAnotherHome(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
-	write(t, dir, 10, nil)
-	write(t, other, 1, nil)
+	writeChain(t, dir, 10, nil)
+	writeChain(t, other, 1, nil)
 	key, err := os.ReadFile(filepath.Join(other, "key"))
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestHeadOfAnotherHome(t *testing.T) {
 func TestForgedChain(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
-	chain, forged := write(t, dir, 10, nil), write(t, other, 10, nil)
+	chain, forged := writeChain(t, dir, 10, nil), writeChain(t, other, 10, nil)
 	data, err := os.ReadFile(filepath.Join(forged, "000001.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -201,9 +201,9 @@ func TestForgedChain(t *testing.T) {
 func TestOtherChainsAreWitnesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, 10, nil)
-	second := write(t, dir, 10, nil)
-	write(t, dir, 10, nil)
+	writeChain(t, dir, 10, nil)
+	second := writeChain(t, dir, 10, nil)
+	writeChain(t, dir, 10, nil)
 	if r := verify(t, dir); !r.OK() || len(r.Chains) != 3 {
 		t.Fatalf("report = %+v, want three good chains", r)
 	}
@@ -217,23 +217,23 @@ func TestOtherChainsAreWitnesses(t *testing.T) {
 	// An old head is genuine if it comes with the segments of its time. Later chains reveal that records are
 	// missing.
 	dir = t.TempDir()
-	first := early(t, dir)
-	write(t, dir, 1, nil)
+	first := writeWithEarlyCopy(t, dir)
+	writeChain(t, dir, 1, nil)
 	if r := verify(t, dir); !r.OK() {
 		t.Fatalf("report = %+v", r)
 	}
-	restore(t, first)
+	restoreEarlyCopy(t, first)
 	wantFault(t, dir, audit.Cut)
 }
 
-// early makes a chain and keeps a copy of its state half way.
-func early(t *testing.T, dir string) string {
+// writeWithEarlyCopy makes a chain and keeps a copy of its state half way.
+func writeWithEarlyCopy(t *testing.T, dir string) string {
 	t.Helper()
-	l := open(t, dir, nil)
-	if err := l.AppendSync(t.Context(), record(1)); err != nil {
+	l := openLog(t, dir, nil)
+	if err := l.AppendSync(t.Context(), newRecord(1)); err != nil {
 		t.Fatal(err)
 	}
-	chain := folders(t, dir)[0]
+	chain := chainFolders(t, dir)[0]
 	for {
 		data, err := os.ReadFile(filepath.Join(chain, "head.json"))
 		if err != nil {
@@ -253,14 +253,14 @@ func early(t *testing.T, dir string) string {
 			t.Fatal(err)
 		}
 	}
-	_ = l.Append(record(2))
+	_ = l.Append(newRecord(2))
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return chain
 }
 
-func restore(t *testing.T, chain string) {
+func restoreEarlyCopy(t *testing.T, chain string) {
 	t.Helper()
 	for _, name := range []string{"head.json", "000001.jsonl"} {
 		if err := os.Rename(filepath.Join(chain, name+".early"), filepath.Join(chain, name)); err != nil {
@@ -274,8 +274,8 @@ func restore(t *testing.T, chain string) {
 func TestEmptiedChain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, 3, nil)
-	newest := write(t, dir, 3, nil)
+	writeChain(t, dir, 3, nil)
+	newest := writeChain(t, dir, 3, nil)
 	for _, name := range []string{"head.json", "000001.jsonl"} {
 		if err := os.Remove(filepath.Join(newest, name)); err != nil {
 			t.Fatal(err)
@@ -292,13 +292,13 @@ func TestCountOfChains(t *testing.T) {
 	dir := t.TempDir()
 	newest := ""
 	for range 67 {
-		newest = write(t, dir, 1, nil)
+		newest = writeChain(t, dir, 1, nil)
 	}
 	if r := verify(t, dir); !r.OK() || len(r.Chains) != 67 {
 		t.Fatalf("report = %+v, want 67 good chains", r)
 	}
 	// Remove all other chains: 64 that the newest one names, and two that it only counts.
-	for _, chain := range folders(t, dir) {
+	for _, chain := range chainFolders(t, dir) {
 		if chain == newest {
 			continue
 		}
@@ -324,8 +324,8 @@ func TestCountOfChains(t *testing.T) {
 func TestFirstRecordNamesHeads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := write(t, dir, 3, &audit.Options{Version: "1.2.3"})
-	second := write(t, dir, 3, nil)
+	first := writeChain(t, dir, 3, &audit.Options{Version: "1.2.3"})
+	second := writeChain(t, dir, 3, nil)
 	var start struct {
 		Detail struct {
 			PID    int
@@ -336,7 +336,7 @@ func TestFirstRecordNamesHeads(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(lines(t, second)[0], &start); err != nil {
+	if err := json.Unmarshal(readLines(t, second)[0], &start); err != nil {
 		t.Fatal(err)
 	}
 	d := start.Detail
@@ -350,7 +350,7 @@ func TestVerifyIsFast(t *testing.T) {
 		t.Skip("writes 100,000 records")
 	}
 	dir := t.TempDir()
-	write(t, dir, 100_000, nil)
+	writeChain(t, dir, 100_000, nil)
 	begin := time.Now()
 	if r := verify(t, dir); !r.OK() || r.Records() != 100_002 {
 		t.Errorf("report = %+v", r)
@@ -361,7 +361,7 @@ func TestVerifyIsFast(t *testing.T) {
 func TestVerifyStopsWithContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, 1, nil)
+	writeChain(t, dir, 1, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := audit.Verify(ctx, dir, ""); err == nil {

@@ -9,9 +9,9 @@ import (
 
 // This file goes through a JSON text and copies it without secrets.
 
-// walk appends raw, which is valid JSON, without secrets and without white space between tokens. It needs no
+// appendRedacted appends raw, which is valid JSON, without secrets and without white space between tokens. It needs no
 // stack: in valid JSON a string is a key if a colon follows.
-func (r *Redactor) walk(b, raw []byte) []byte {
+func (r *Redactor) appendRedacted(b, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
 		case ' ', '\t', '\r', '\n':

@@ -17,6 +17,7 @@ const (
 	// retryTime is the time between two attempts after a failure.
 	retryTime = time.Second
 
+	// flushBytes is the size of encoded lines from which they are written without waiting for more.
 	flushBytes = 256 << 10
 )
 
@@ -55,7 +56,7 @@ func (w *writer) run() {
 			due, w.armed = true, false
 		}
 		w.nextBatch()
-		if w.step(due) && w.chain != nil {
+		if w.writeAndCommit(due) && w.chain != nil {
 			w.chain.syncEntries()
 		}
 	}
@@ -80,7 +81,7 @@ func (w *writer) awaitMore() {
 	defer t.Stop()
 	for {
 		w.log.mu.Lock()
-		urgent := w.log.urgent()
+		urgent := w.log.isUrgent()
 		w.log.mu.Unlock()
 		if urgent {
 			return
@@ -117,8 +118,8 @@ func (w *writer) nextBatch() bool {
 	return len(w.batch) > 0 || len(w.buf) > 0
 }
 
-// step writes the batch and commits if that is due or somebody waits. It tells the Log whether that worked.
-func (w *writer) step(commit bool) bool {
+// writeAndCommit writes the batch and commits if that is due or somebody waits. It tells the Log whether that worked.
+func (w *writer) writeAndCommit(commit bool) bool {
 	err := w.write()
 	if err == nil && w.chain != nil && (commit || len(w.waiters) > 0) {
 		err = w.commit()
@@ -136,7 +137,7 @@ func (w *writer) write() error {
 	if w.next == len(w.batch) && len(w.buf) == 0 && !w.failed {
 		return nil
 	}
-	if err := w.ready(); err != nil {
+	if err := w.ensureChain(); err != nil {
 		return err
 	}
 	for ; w.next < len(w.batch); w.next++ {
@@ -146,7 +147,7 @@ func (w *writer) write() error {
 			}
 		}
 		it := &w.batch[w.next]
-		w.buf = w.chain.enc.line(w.buf, &it.rec)
+		w.buf = w.chain.enc.appendLine(w.buf, &it.rec)
 		if it.synced != nil {
 			w.waiters = append(w.waiters, it.synced)
 			it.synced = nil
@@ -161,16 +162,17 @@ func (w *writer) write() error {
 	return w.flush()
 }
 
-// ready makes sure that there is a chain with a segment that can be written.
-func (w *writer) ready() error {
+// ensureChain makes sure that there is a chain with a segment that can be written: it begins a chain if there is none, and
+// the next segment if the present one is full, old or broken.
+func (w *writer) ensureChain() error {
 	if w.chain == nil {
 		a := w.ahead
 		w.ahead = readAheadState{} // it may be the reason of the failure: the next attempt reads anew
-		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, a)
+		c, start, err := newChain(w.log.dir, w.startTime(), w.redact, &w.opts, a)
 		if err != nil {
 			return err
 		}
-		w.chain, w.buf = c, c.enc.line(w.buf, &start)
+		w.chain, w.buf = c, c.enc.appendLine(w.buf, &start)
 	}
 	switch {
 	case w.chain.mustRotate || w.chain.seg == nil:
@@ -181,8 +183,8 @@ func (w *writer) ready() error {
 	return nil
 }
 
-// begin returns the start time of a chain that begins with the batch.
-func (w *writer) begin() time.Time {
+// startTime returns the start time of a chain that begins with the batch: that of its oldest record, or now.
+func (w *writer) startTime() time.Time {
 	t := time.Now()
 	for i := range w.batch {
 		if w.batch[i].rec.Time.Before(t) {
@@ -240,6 +242,7 @@ func (w *writer) commit() error {
 	return w.chain.writeHead(w.log.isClosed())
 }
 
+// arm starts the timer, unless it runs already.
 func (w *writer) arm(d time.Duration) {
 	if !w.armed {
 		w.timer.Reset(d)
@@ -256,7 +259,7 @@ func (w *writer) disarm() {
 func (w *writer) finish() {
 	defer w.disarm()
 	for w.nextBatch() || w.failed {
-		if !w.step(w.failed) {
+		if !w.writeAndCommit(w.failed) {
 			break
 		}
 	}
@@ -265,7 +268,7 @@ func (w *writer) finish() {
 	}
 	if !w.failed {
 		w.batch, w.next = append(w.batch[:0], item{rec: endRecord()}), 0
-		w.step(true)
+		w.writeAndCommit(true)
 	}
 	w.chain.close()
 }

@@ -28,10 +28,10 @@ func TestEachCallIsToldOnce(t *testing.T) {
 		err    error
 		want   tool.CallDone
 	}{
-		{"ok", tool.Result{Raw: []byte(`{"content":[]}`)}, nil, tool.CallDone{Outcome: tool.OK, BytesOut: 14}},
-		{"error result", tool.Result{Raw: []byte(`{}`), IsError: true}, nil, tool.CallDone{Outcome: tool.Failed, BytesOut: 2}},
-		{"error", tool.Result{}, boom, tool.CallDone{Outcome: tool.Failed, Err: boom}},
-		{"refusal", tool.Result{}, refusal, tool.CallDone{Outcome: tool.Refused, Err: refusal}},
+		{name: "ok", result: tool.Result{Raw: []byte(`{"content":[]}`)}, want: tool.CallDone{Outcome: tool.OK, BytesOut: 14}},
+		{name: "error result", result: tool.Result{Raw: []byte(`{}`), IsError: true}, want: tool.CallDone{Outcome: tool.Failed, BytesOut: 2}},
+		{name: "error", err: boom, want: tool.CallDone{Outcome: tool.Failed, Err: boom}},
+		{name: "refusal", err: refusal, want: tool.CallDone{Outcome: tool.Refused, Err: refusal}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func New(bus *event.Bus[tool.CallDone], from Sources) *Metrics {
 		from: from, sub: bus.Subscribe(callBuffer),
 		calls: map[callLabels]uint64{}, times: map[string]*histogram{},
 	}
-	m.done.Go(m.count)
+	m.done.Go(m.countUntilClosed)
 	return m
 }
 
@@ -82,8 +82,8 @@ func New(bus *event.Bus[tool.CallDone], from Sources) *Metrics {
 // mcp_calls_uncounted_total says how many there were.
 const callBuffer = 4096
 
-// count counts calls until Close.
-func (m *Metrics) count() {
+// countUntilClosed counts calls until Close.
+func (m *Metrics) countUntilClosed() {
 	for c := range m.sub.C() {
 		if c.Call == nil || c.Call.Kind != tool.KindCall {
 			continue
@@ -143,16 +143,16 @@ func (m *Metrics) writeServers(w io.Writer) {
 		return
 	}
 	list := m.from.Servers()
-	f := family(w, "mcp_server_state", "gauge", "1 for the state that the server is in, 0 for the others.")
+	f := writeHeader(w, "mcp_server_state", "gauge", "1 for the state that the server is in, 0 for the others.")
 	for i := range list {
 		for _, state := range states {
-			f.sample(one(list[i].State == state), "server", list[i].Name, "state", string(state))
+			f.writeSample(oneIf(list[i].State == state), "server", list[i].Name, "state", string(state))
 		}
 	}
 	each := func(name, kind, help string, value func(*tool.ServerStatus) float64) {
-		f := family(w, name, kind, help)
+		f := writeHeader(w, name, kind, help)
 		for i := range list {
-			f.sample(value(&list[i]), "server", list[i].Name)
+			f.writeSample(value(&list[i]), "server", list[i].Name)
 		}
 	}
 	each("mcp_start_seconds", "gauge", "How long the last start took until the lists were there; 0 before the first.",
@@ -162,26 +162,26 @@ func (m *Metrics) writeServers(w io.Writer) {
 	each("mcp_noise_lines_total", "counter", "Lines on stdout that were not a message.",
 		func(s *tool.ServerStatus) float64 { return float64(s.NoiseLines) })
 	if m.from.Dropped != nil {
-		f := family(w, "mcp_dropped_responses_total", "counter", "Answers that nobody waited for: unknown, repeated or late.")
-		f.counts(m.from.Dropped(), "server")
+		f := writeHeader(w, "mcp_dropped_responses_total", "counter", "Answers that nobody waited for: unknown, repeated or late.")
+		f.writeCounts(m.from.Dropped(), "server")
 	}
 }
 
 func (m *Metrics) writeCalls(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := family(w, "mcp_calls_total", "counter", "Calls of actions by outcome; server is empty for names that did not resolve.")
+	f := writeHeader(w, "mcp_calls_total", "counter", "Calls of actions by outcome; server is empty for names that did not resolve.")
 	for _, l := range slices.SortedFunc(maps.Keys(m.calls), func(a, b callLabels) int {
 		return strings.Compare(a.server+"\x00"+string(a.outcome), b.server+"\x00"+string(b.outcome))
 	}) {
-		f.sample(float64(m.calls[l]), "server", l.server, "outcome", string(l.outcome))
+		f.writeSample(float64(m.calls[l]), "server", l.server, "outcome", string(l.outcome))
 	}
-	f = family(w, "mcp_call_seconds", "histogram", "How long calls took, checks included.")
+	f = writeHeader(w, "mcp_call_seconds", "histogram", "How long calls took, checks included.")
 	for _, server := range slices.Sorted(maps.Keys(m.times)) {
 		m.times[server].write(f, server)
 	}
-	family(w, "mcp_calls_uncounted_total", "counter", "Calls that ended too fast to be counted above.").
-		sample(float64(m.sub.Dropped()))
+	writeHeader(w, "mcp_calls_uncounted_total", "counter", "Calls that ended too fast to be counted above.").
+		writeSample(float64(m.sub.Dropped()))
 }
 
 func (m *Metrics) writeCache(w io.Writer) {
@@ -189,10 +189,10 @@ func (m *Metrics) writeCache(w io.Writer) {
 		return
 	}
 	c := m.from.Cache()
-	family(w, "toolcache_lookups_total", "counter", "Lookups of servers in the tool cache by verdict.").counts(c.Lookups, "verdict")
-	family(w, "toolcache_writes_total", "counter", "Writes of the tool cache by result.").counts(c.Writes, "result")
-	family(w, "toolcache_load_seconds", "gauge", "How long it took to load the tool cache.").sample(c.LoadSeconds)
-	family(w, "toolcache_bytes", "gauge", "Size of the tool cache on disk.").sample(float64(c.Bytes))
+	writeHeader(w, "toolcache_lookups_total", "counter", "Lookups of servers in the tool cache by verdict.").writeCounts(c.Lookups, "verdict")
+	writeHeader(w, "toolcache_writes_total", "counter", "Writes of the tool cache by result.").writeCounts(c.Writes, "result")
+	writeHeader(w, "toolcache_load_seconds", "gauge", "How long it took to load the tool cache.").writeSample(c.LoadSeconds)
+	writeHeader(w, "toolcache_bytes", "gauge", "Size of the tool cache on disk.").writeSample(float64(c.Bytes))
 }
 
 func (m *Metrics) writeModels(w io.Writer) {
@@ -201,27 +201,27 @@ func (m *Metrics) writeModels(w io.Writer) {
 	}
 	all := m.from.Models()
 	each := func(name, help, label string, of func(*ModelCounts) map[string]uint64) {
-		f := family(w, name, "counter", help)
+		f := writeHeader(w, name, "counter", help)
 		for i := range all.Models {
 			model := &all.Models[i]
-			f.counts(of(model), label, "provider", model.Provider, "model", model.Model)
+			f.writeCounts(of(model), label, "provider", model.Provider, "model", model.Model)
 		}
 	}
 	each("llm_requests_total", "Requests to models that have ended, by outcome: ok, or the class of the failure.", "outcome",
 		func(c *ModelCounts) map[string]uint64 { return c.Requests })
 	each("llm_tokens_total", "Tokens by kind. input has cached and cache_write in it, output has reasoning.", "kind",
 		func(c *ModelCounts) map[string]uint64 { return c.Tokens })
-	f := family(w, "llm_cost_micros_total", "counter", "Millionths of a dollar, of models whose price is known.")
+	f := writeHeader(w, "llm_cost_micros_total", "counter", "Millionths of a dollar, of models whose price is known.")
 	for i := range all.Models {
-		f.sample(float64(all.Models[i].CostMicros), "provider", all.Models[i].Provider, "model", all.Models[i].Model)
+		f.writeSample(float64(all.Models[i].CostMicros), "provider", all.Models[i].Provider, "model", all.Models[i].Model)
 	}
-	f = family(w, "llm_keys", "gauge", "Keys by state; limited ones are active but for some models that they rest for.")
+	f = writeHeader(w, "llm_keys", "gauge", "Keys by state; limited ones are active but for some models that they rest for.")
 	for _, provider := range slices.Sorted(maps.Keys(all.Keys)) {
-		f.counts(all.Keys[provider], "state", "provider", provider)
+		f.writeCounts(all.Keys[provider], "state", "provider", provider)
 	}
 }
 
-func one(yes bool) float64 {
+func oneIf(yes bool) float64 {
 	if yes {
 		return 1
 	}
@@ -234,16 +234,16 @@ type samples struct {
 	name string
 }
 
-// family writes the header of a metric.
-func family(w io.Writer, name, kind, help string) samples {
+// writeHeader writes the header of a metric.
+func writeHeader(w io.Writer, name, kind, help string) samples {
 	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 	return samples{w, name}
 }
 
-// sample writes one line; labels are alternating names and values.
-func (s samples) sample(value float64, labels ...string) { s.suffixed("", value, labels...) }
+// writeSample writes one line; labels are alternating names and values.
+func (s samples) writeSample(value float64, labels ...string) { s.writeSuffixed("", value, labels...) }
 
-func (s samples) suffixed(suffix string, value float64, labels ...string) {
+func (s samples) writeSuffixed(suffix string, value float64, labels ...string) {
 	var b strings.Builder
 	b.WriteString(s.name + suffix)
 	for i := 0; i < len(labels); i += 2 {
@@ -262,10 +262,10 @@ func (s samples) suffixed(suffix string, value float64, labels ...string) {
 // labelEscapes are the escapes of the text format.
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// counts writes a line for each key of a map, sorted, with more labels before it.
-func (s samples) counts(values map[string]uint64, label string, more ...string) {
+// writeCounts writes a line for each key of a map, sorted, with more labels before it.
+func (s samples) writeCounts(values map[string]uint64, label string, more ...string) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		s.sample(float64(values[key]), append(slices.Clip(more), label, key)...)
+		s.writeSample(float64(values[key]), append(slices.Clip(more), label, key)...)
 	}
 }
 
@@ -292,8 +292,8 @@ func (h *histogram) write(s samples, server string) {
 		if i < len(bounds) {
 			le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
 		}
-		s.suffixed("_bucket", float64(total), "server", server, "le", le)
+		s.writeSuffixed("_bucket", float64(total), "server", server, "le", le)
 	}
-	s.suffixed("_sum", h.sum, "server", server)
-	s.suffixed("_count", float64(total), "server", server)
+	s.writeSuffixed("_sum", h.sum, "server", server)
+	s.writeSuffixed("_count", float64(total), "server", server)
 }

@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// metricsOf returns the text of GET /metrics.
-func metricsOf(h http.Handler) string {
+// getMetrics returns the text of GET /metrics.
+func getMetrics(h http.Handler) string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return w.Body.String()
@@ -58,7 +58,7 @@ func TestMetrics(t *testing.T) {
 		done(tool.KindCall, nil, tool.Refused, 0)
 		done(tool.KindRead, s, tool.OK, 0)
 		synctest.Wait()
-		got := metricsOf(m)
+		got := getMetrics(m)
 		for _, want := range []string{
 			"# TYPE mcp_server_state gauge\n",
 			`mcp_server_state{server="a\"\\b",state="ready"} 1`, `mcp_server_state{server="a\"\\b",state="failed"} 0`,
@@ -103,7 +103,7 @@ func TestMetricsAreOnlyRead(t *testing.T) {
 	if diff := cmp.Diff([]any{http.StatusMethodNotAllowed, "GET, HEAD"}, []any{w.Code, w.Header().Get("Allow")}); diff != "" {
 		t.Error(diff)
 	}
-	if got := metricsOf(m); !strings.Contains(got, "# TYPE mcp_calls_total counter\n") {
+	if got := getMetrics(m); !strings.Contains(got, "# TYPE mcp_calls_total counter\n") {
 		t.Errorf("without sources:\n%s", got)
 	}
 }

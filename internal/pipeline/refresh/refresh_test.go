@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// outdated is a source whose list may be out of date; it counts calls of Current.
-type outdated struct {
+// outdatedSource is a source whose list may be out of date; it counts calls of Current.
+type outdatedSource struct {
 	tool.Source
 
 	asked int
@@ -19,7 +19,7 @@ type outdated struct {
 	err   error
 }
 
-func (s *outdated) Current(_ context.Context, c *tool.Call) (*tool.Action, error) {
+func (s *outdatedSource) Current(_ context.Context, c *tool.Call) (*tool.Action, error) {
 	s.asked++
 	if s.now == nil && s.err == nil {
 		return c.Action, nil
@@ -27,12 +27,12 @@ func (s *outdated) Current(_ context.Context, c *tool.Call) (*tool.Action, error
 	return s.now, s.err
 }
 
-func (*outdated) Listed(tool.ListKind, func() bool) {}
+func (*outdatedSource) Listed(tool.ListKind, func() bool) {}
 
-func (*outdated) Ready(tool.ListKind) <-chan struct{} { return nil }
+func (*outdatedSource) Ready(tool.ListKind) <-chan struct{} { return nil }
 
-// plain is a source without optional interfaces.
-type plain struct{ tool.Source }
+// plainSource is a source without optional interfaces.
+type plainSource struct{ tool.Source }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
@@ -45,14 +45,14 @@ func TestCheck(t *testing.T) {
 		want   *tool.Action
 		err    error
 	}{
-		"a new definition":   {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: now},
-		"the same one":       {source: &outdated{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: old},
-		"switched off":       {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{Off: "off"}}, asked: 1, want: now},
-		"no action":          {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}}},
-		"a read":             {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Action: old}, want: old},
-		"a prompt":           {source: &outdated{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindPrompt}}},
-		"nobody who sleeps":  {source: plain{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, want: old},
-		"it does not start":  {source: &outdated{err: gone}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, err: gone},
+		"a new definition":   {source: &outdatedSource{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: now},
+		"the same one":       {source: &outdatedSource{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, want: old},
+		"switched off":       {source: &outdatedSource{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{Off: "off"}}, asked: 1, want: now},
+		"no action":          {source: &outdatedSource{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}}},
+		"a read":             {source: &outdatedSource{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindRead}, Action: old}, want: old},
+		"a prompt":           {source: &outdatedSource{now: now}, call: tool.Call{Request: tool.Request{Kind: tool.KindPrompt}}},
+		"nobody who sleeps":  {source: plainSource{}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, want: old},
+		"it does not start":  {source: &outdatedSource{err: gone}, call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, asked: 1, err: gone},
 		"nobody is asked at": {call: tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: old}, want: old},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 			if !errors.Is(err, test.err) || (err == nil) != (ran == 1) {
 				t.Errorf("%v, ran %d times", err, ran)
 			}
-			if s, ok := test.source.(*outdated); ok && s.asked != test.asked {
+			if s, ok := test.source.(*outdatedSource); ok && s.asked != test.asked {
 				t.Errorf("asked %d times, want %d", s.asked, test.asked)
 			}
 		})

@@ -18,7 +18,7 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action == nil {
 		return c, nil
 	}
-	toolIs := toolOff(c)
+	toolIs := whyToolIsOff(c)
 	if toolIs == "" && c.Action.Off == "" { // nearly every call: it costs no text
 		return c, nil
 	}
@@ -28,7 +28,7 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 		why = cmp.Or(toolIs, why)
 	case toolIs != "":
 		message := fmt.Sprintf("tool %q is switched off, and its action %q with it: %s", c.Tool, c.Action.Name, toolIs)
-		return c, refusal(c, message, subject)
+		return c, refusalError(c, message, subject)
 	case c.Action.Unsupported:
 		return c, &tool.Error{
 			Op: "call", Kind: tool.Disabled, Subject: c.Subject(),
@@ -38,11 +38,11 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	default:
 		subject = fmt.Sprintf("action %q of tool %q", c.Action.Name, c.Tool)
 	}
-	return c, refusal(c, fmt.Sprintf("%s is switched off: %s", subject, why), subject)
+	return c, refusalError(c, fmt.Sprintf("%s is switched off: %s", subject, why), subject)
 }
 
-// toolOff returns why c's tool is off, as its source says now; empty if it is on.
-func toolOff(c *tool.Call) string {
+// whyToolIsOff returns why c's tool is off, as its source says now; empty if it is on.
+func whyToolIsOff(c *tool.Call) string {
 	if c.Source == nil {
 		return ""
 	}
@@ -55,7 +55,7 @@ func toolOff(c *tool.Call) string {
 	return ""
 }
 
-func refusal(c *tool.Call, message, subject string) error {
+func refusalError(c *tool.Call, message, subject string) error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Disabled, Subject: c.Subject(), Message: message,
 		Hint: "only the person who runs this gateway can switch " + subject + " on, in its configuration; do not repeat the call before that",

@@ -12,17 +12,17 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// offering is a source that offers a fixed list and must not be run.
-type offering struct {
+// fixedSource is a source that offers a fixed list and must not be run.
+type fixedSource struct {
 	tool.Source
 	offer tool.Offer
 }
 
-func (s *offering) Offer() *tool.Offer { return &s.offer }
+func (s *fixedSource) Offer() *tool.Offer { return &s.offer }
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}, {Name: "av", Off: "off by default"}}}}
+	source := &fixedSource{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}, {Name: "av", Off: "off by default"}}}}
 	on, off := &tool.Action{Name: "list"}, &tool.Action{Name: "remove", Off: "switched off in collie.json"}
 	const general = "only the person who runs this gateway can switch "
 	const again = " on, in its configuration; do not repeat the call before that"
@@ -107,7 +107,7 @@ func TestCheck(t *testing.T) {
 
 // Check runs for every call, so it must not allocate for a call that runs. Not parallel, because it counts allocations.
 func TestCheckOfWhatIsOnAllocatesNothing(t *testing.T) { //nolint:paralleltest // see above
-	source := &offering{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
+	source := &fixedSource{offer: tool.Offer{Tools: []tool.Tool{{Name: "notebook"}}}}
 	call := &tool.Call{Source: source, Tool: "notebook", Action: &tool.Action{Name: "list"}}
 	if n := testing.AllocsPerRun(100, func() { _, _ = switches.Check(t.Context(), call) }); n != 0 {
 		t.Errorf("%v objects a call, want none", n)

@@ -9,10 +9,10 @@ import (
 
 // This file explains why a value matches none of the alternatives of anyOf or oneOf.
 
-// best explains why the value at "at" matches none of its branches. If all branches required a different
+// explainBranches explains why the value at "at" matches none of its branches. If all branches required a different
 // type, a different value at one place, or one more name, that is said once; otherwise it explains the branch
 // that the caller most likely meant.
-func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []problem {
+func (x *explainer) explainBranches(at []string, causes []*jsonschema.ValidationError) []problem {
 	var branches [][]problem
 	for _, c := range causes {
 		if ps := inOrder(x.problems(c)); len(ps) > 0 {
@@ -22,20 +22,20 @@ func (x *explainer) best(at []string, causes []*jsonschema.ValidationError) []pr
 	if len(branches) == 0 {
 		return singleProblem(at, "has none of the forms it may have")
 	}
-	if p, ok := x.sameTypes(at, branches); ok {
+	if p, ok := x.mergeTypes(at, branches); ok {
 		return []problem{p}
 	}
-	if p, ok := x.sameValues(branches); ok {
+	if p, ok := x.mergeValues(branches); ok {
 		return []problem{p}
 	}
-	if p, ok := eitherMissing(at, branches); ok {
+	if p, ok := mergeMissing(at, branches); ok {
 		return []problem{p}
 	}
 	return slices.MinFunc(branches, func(a, b []problem) int { return distance(at, a) - distance(at, b) })
 }
 
-// sameTypes merges branches that all required a different type.
-func (x *explainer) sameTypes(at []string, branches [][]problem) (problem, bool) {
+// mergeTypes merges branches that all required a different type.
+func (x *explainer) mergeTypes(at []string, branches [][]problem) (problem, bool) {
 	var want []string
 	for _, ps := range branches {
 		i := slices.IndexFunc(ps, func(p problem) bool { return p.types != nil && slices.Equal(p.at, at) })
@@ -48,12 +48,12 @@ func (x *explainer) sameTypes(at []string, branches [][]problem) (problem, bool)
 			}
 		}
 	}
-	return x.wrongType(at, new(jsonschema.Schema), want), true
+	return x.wrongTypeProblem(at, new(jsonschema.Schema), want), true
 }
 
-// sameValues merges branches that all required a different value at the same place, which is how the variants
+// mergeValues merges branches that all required a different value at the same place, which is how the variants
 // of a tagged union fail.
-func (x *explainer) sameValues(branches [][]problem) (problem, bool) {
+func (x *explainer) mergeValues(branches [][]problem) (problem, bool) {
 	for _, first := range branches[0] {
 		var want []any
 		for _, ps := range branches {
@@ -65,14 +65,14 @@ func (x *explainer) sameValues(branches [][]problem) (problem, bool) {
 			want = append(want, ps[i].values...)
 		}
 		if want != nil {
-			return x.oneOf(first.at, new(jsonschema.Schema), want), true
+			return x.wrongValueProblem(first.at, new(jsonschema.Schema), want), true
 		}
 	}
 	return problem{}, false
 }
 
-// eitherMissing merges branches in which only names of the object at "at" are missing.
-func eitherMissing(at []string, branches [][]problem) (problem, bool) {
+// mergeMissing merges branches in which only names of the object at "at" are missing.
+func mergeMissing(at []string, branches [][]problem) (problem, bool) {
 	var ways []string
 	for _, ps := range branches {
 		var lacks []string

@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-func action(schema string, strict bool) *tool.Action {
+func newAction(schema string, strict bool) *tool.Action {
 	return &tool.Action{InputSchema: []byte(schema), Strict: strict}
 }
 
@@ -16,11 +16,11 @@ func action(schema string, strict bool) *tool.Action {
 func TestCacheKnowsASchemaByItsContent(t *testing.T) {
 	t.Parallel()
 	var c cache
-	first := c.get(action(`{}`, false))
-	if c.get(action(`{}`, false)) != first {
+	first := c.get(newAction(`{}`, false))
+	if c.get(newAction(`{}`, false)) != first {
 		t.Error("an equal schema of another Action is another form")
 	}
-	if c.get(action(`{}`, true)) == first {
+	if c.get(newAction(`{}`, true)) == first {
 		t.Error("a strict action shares the form of one that is not")
 	}
 }
@@ -28,14 +28,14 @@ func TestCacheKnowsASchemaByItsContent(t *testing.T) {
 func TestCacheIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	var c cache
-	used, unused := c.get(action(`"used"`, false)), c.get(action(`"unused"`, false))
+	used, unused := c.get(newAction(`"used"`, false)), c.get(newAction(`"unused"`, false))
 	for i := range 10 * maxForms {
-		c.get(action(fmt.Sprint(i), false))
-		if c.get(action(`"used"`, false)) != used {
+		c.get(newAction(fmt.Sprint(i), false))
+		if c.get(newAction(`"used"`, false)) != used {
 			t.Fatalf("a form in use was forgotten after %d others", i)
 		}
 	}
-	if c.get(action(`"unused"`, false)) == unused {
+	if c.get(newAction(`"unused"`, false)) == unused {
 		t.Error("a form that nobody uses was kept")
 	}
 	if n := len(c.young) + len(c.old); n > 2*maxForms {
@@ -47,7 +47,7 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	var c cache
 	for i := range 64 {
-		c.get(action(fmt.Sprint(i)+strings.Repeat(" ", 1<<20), false))
+		c.get(newAction(fmt.Sprint(i)+strings.Repeat(" ", 1<<20), false))
 	}
 	if n := len(c.young) + len(c.old); n > 2*maxSchemaBytes>>20 {
 		t.Errorf("%d schemas of 1 MiB are kept, want at most %d", n, 2*maxSchemaBytes>>20)
@@ -57,7 +57,7 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 // Not parallel: it counts allocations.
 func TestCacheHitAllocatesNothing(t *testing.T) {
 	var c cache
-	a := action(`{"type":"object"}`, false)
+	a := newAction(`{"type":"object"}`, false)
 	if n := testing.AllocsPerRun(100, func() { c.get(a) }); n != 0 {
 		t.Errorf("a hit allocates %v times, want 0", n)
 	}

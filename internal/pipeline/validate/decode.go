@@ -44,7 +44,7 @@ func decode(raw []byte, twice bool) (v any, values int, err error) {
 	}()
 	r.values = 0
 	r.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(twice), jsontext.AllowInvalidUTF8(true))
-	if v, err = r.value(); err != nil {
+	if v, err = r.readValue(); err != nil {
 		return nil, 0, err
 	}
 	if _, err := r.ReadToken(); !errors.Is(err, io.EOF) {
@@ -53,7 +53,7 @@ func decode(raw []byte, twice bool) (v any, values int, err error) {
 	return v, r.values, nil
 }
 
-func (r *reader) value() (any, error) {
+func (r *reader) readValue() (any, error) {
 	if r.values++; r.values > maxValues {
 		return nil, errTooMany
 	}
@@ -63,9 +63,9 @@ func (r *reader) value() (any, error) {
 	}
 	switch t.Kind() {
 	case '{':
-		return r.object()
+		return r.readObject()
 	case '[':
-		return r.array()
+		return r.readArray()
 	case '"':
 		return t.String(), nil
 	case '0':
@@ -77,7 +77,7 @@ func (r *reader) value() (any, error) {
 	}
 }
 
-func (r *reader) object() (any, error) {
+func (r *reader) readObject() (any, error) {
 	m := make(map[string]any)
 	for r.PeekKind() != '}' {
 		t, err := r.ReadToken()
@@ -85,7 +85,7 @@ func (r *reader) object() (any, error) {
 			return nil, err
 		}
 		name := t.String()
-		if m[name], err = r.value(); err != nil {
+		if m[name], err = r.readValue(); err != nil {
 			return nil, err
 		}
 	}
@@ -93,10 +93,10 @@ func (r *reader) object() (any, error) {
 	return m, err
 }
 
-func (r *reader) array() (any, error) {
+func (r *reader) readArray() (any, error) {
 	a := []any{}
 	for r.PeekKind() != ']' {
-		v, err := r.value()
+		v, err := r.readValue()
 		if err != nil {
 			return nil, err
 		}

@@ -15,15 +15,15 @@ import (
 
 // This file says what a value should have been: its type, one of some values, or a bound.
 
-// wrongType says that the value at "at" should have one of the types in want.
-func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) problem {
+// wrongTypeProblem says that the value at "at" should have one of the types in want.
+func (x *explainer) wrongTypeProblem(at []string, s *jsonschema.Schema, want []string) problem {
 	v, secret := x.value(at), isSecret(at, s)
 	text := "expected " + strings.Join(want, " or ")
 	if held := jsonInString(v); held != "" && slices.Contains(want, held) {
 		text += ", got a string that holds one; give the " + held + " itself"
 	} else {
 		if len(want) == 1 {
-			text += example(want[0], v, s, secret)
+			text += exampleOf(want[0], v, s, secret)
 		}
 		text += ", got " + describeValue(v, secret)
 	}
@@ -44,8 +44,8 @@ func jsonInString(v any) string {
 	return "array"
 }
 
-// oneOf says that the value at "at" should be one of want.
-func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem {
+// wrongValueProblem says that the value at "at" should be one of want.
+func (x *explainer) wrongValueProblem(at []string, s *jsonschema.Schema, want []any) problem {
 	v, secret := x.value(at), isSecret(at, s)
 	text := "expected "
 	if len(want) > 1 {
@@ -66,44 +66,45 @@ func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem
 	return problem{at: at, text: text, values: want}
 }
 
-// bound explains the keywords that limit a single value.
-func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorKind) string {
+// boundText says what a keyword that limits a value or its contents expects, such as minimum, maxItems or pattern, and what
+// was given instead. Of other keywords it says only that the value does not fit.
+func (x *explainer) boundText(at []string, s *jsonschema.Schema, k jsonschema.ErrorKind) string {
 	v := x.value(at)
 	got := describeValue(v, isSecret(at, s))
 	switch k := k.(type) {
 	case *kind.Minimum:
-		return "expected at least " + decimal(k.Want) + ", got " + got
+		return "expected at least " + decimalText(k.Want) + ", got " + got
 	case *kind.Maximum:
-		return "expected at most " + decimal(k.Want) + ", got " + got
+		return "expected at most " + decimalText(k.Want) + ", got " + got
 	case *kind.ExclusiveMinimum:
-		return "expected more than " + decimal(k.Want) + ", got " + got
+		return "expected more than " + decimalText(k.Want) + ", got " + got
 	case *kind.ExclusiveMaximum:
-		return "expected less than " + decimal(k.Want) + ", got " + got
+		return "expected less than " + decimalText(k.Want) + ", got " + got
 	case *kind.MultipleOf:
-		return "expected a multiple of " + decimal(k.Want) + ", got " + got
+		return "expected a multiple of " + decimalText(k.Want) + ", got " + got
 	case *kind.MinLength:
-		return "expected at least " + count(k.Want, "character") + ", got " + count(k.Got, "character")
+		return "expected at least " + countText(k.Want, "character") + ", got " + countText(k.Got, "character")
 	case *kind.MaxLength:
-		return "expected at most " + count(k.Want, "character") + ", got " + count(k.Got, "character")
+		return "expected at most " + countText(k.Want, "character") + ", got " + countText(k.Got, "character")
 	case *kind.MinItems:
-		return "expected at least " + count(k.Want, "item") + ", got " + count(k.Got, "item")
+		return "expected at least " + countText(k.Want, "item") + ", got " + countText(k.Got, "item")
 	case *kind.MaxItems:
-		return "expected at most " + count(k.Want, "item") + ", got " + count(k.Got, "item")
+		return "expected at most " + countText(k.Want, "item") + ", got " + countText(k.Got, "item")
 	case *kind.MinProperties:
-		return "expected at least " + count(k.Want, memberNoun(at)) + ", got " + count(k.Got, memberNoun(at))
+		return "expected at least " + countText(k.Want, memberNoun(at)) + ", got " + countText(k.Got, memberNoun(at))
 	case *kind.MaxProperties:
-		return "expected at most " + count(k.Want, memberNoun(at)) + ", got " + count(k.Got, memberNoun(at))
+		return "expected at most " + countText(k.Want, memberNoun(at)) + ", got " + countText(k.Got, memberNoun(at))
 	case *kind.AdditionalItems:
 		items, _ := v.([]any)
-		return "expected at most " + count(len(items)-k.Count, "item") + ", got " + count(len(items), "item")
+		return "expected at most " + countText(len(items)-k.Count, "item") + ", got " + countText(len(items), "item")
 	case *kind.UniqueItems:
 		return fmt.Sprintf("items %d and %d are equal; each may be given once", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
 		return "no item is of the kind that must be among them"
 	case *kind.MinContains:
-		return fmt.Sprintf("expected at least %s of the kind that must be among them, got %d", count(k.Want, "item"), len(k.Got))
+		return fmt.Sprintf("expected at least %s of the kind that must be among them, got %d", countText(k.Want, "item"), len(k.Got))
 	case *kind.MaxContains:
-		return fmt.Sprintf("expected at most %s of one kind, got %d", count(k.Want, "item"), len(k.Got))
+		return fmt.Sprintf("expected at most %s of one kind, got %d", countText(k.Want, "item"), len(k.Got))
 	case *kind.Pattern:
 		return "expected text that matches " + shorten(oneLine(k.Want), maxQuoted) + ", got " + got
 	case *kind.Format:
@@ -112,25 +113,28 @@ func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorK
 	return "does not fit the schema"
 }
 
-func count(n int, noun string) string {
+func countText(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// decimal writes r with all its digits, if there are few.
-func decimal(r *big.Rat) string {
+// maxDecimals is how many decimal places of a bound are written.
+const maxDecimals = 20
+
+// decimalText returns r as a decimal number: an integer shortened to maxQuoted, any other with at most maxDecimals places.
+func decimalText(r *big.Rat) string {
 	if r.IsInt() {
 		return shorten(r.Num().String(), maxQuoted)
 	}
 	digits, _ := r.FloatPrec()
-	return r.FloatString(min(digits, 20))
+	return r.FloatString(min(digits, maxDecimals))
 }
 
-// example returns an example of a value of type want: the given value converted to that type if possible,
+// exampleOf returns an example of a value of type want: the given value converted to that type if possible,
 // else a value from the schema, else any value if that says more than the type.
-func example(want string, v any, s *jsonschema.Schema, secret bool) string {
+func exampleOf(want string, v any, s *jsonschema.Schema, secret bool) string {
 	if !secret {
 		if e, ok := convertTo(want, v); ok {
 			return " such as " + e
@@ -158,7 +162,7 @@ func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 	return ""
 }
 
-// convertTo returns v as JSON of type want.
+// convertTo returns v as JSON of type want, and whether v can be read as that type: "5" as the integer 5, 5 as the array [5].
 func convertTo(want string, v any) (string, bool) {
 	if v == nil {
 		return "", false

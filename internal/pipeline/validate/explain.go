@@ -54,42 +54,42 @@ func (x *explainer) problems(e *jsonschema.ValidationError) []problem {
 	at, s := e.InstanceLocation, x.schema(e.SchemaURL)
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
-		return x.all(e.Causes)
+		return x.allProblems(e.Causes)
 	case *kind.AnyOf:
-		return x.best(at, e.Causes)
+		return x.explainBranches(at, e.Causes)
 	case *kind.OneOf:
 		if len(k.Subschemas) == 0 {
-			return x.best(at, e.Causes)
+			return x.explainBranches(at, e.Causes)
 		}
 		return singleProblem(at, fmt.Sprintf("fits more than one of the forms it may have (%d and %d); it must fit exactly one", k.Subschemas[0]+1, k.Subschemas[1]+1))
 	case *kind.Required:
-		return x.missing(at, s, k.Missing)
+		return x.missingProblems(at, s, k.Missing)
 	case *kind.Dependency:
-		return x.dependentMissing(at, k.Prop, k.Missing)
+		return x.dependentMissingProblems(at, k.Prop, k.Missing)
 	case *kind.DependentRequired:
-		return x.dependentMissing(at, k.Prop, k.Missing)
+		return x.dependentMissingProblems(at, k.Prop, k.Missing)
 	case *kind.AdditionalProperties:
-		return x.unknown(at, slices.Sorted(maps.Keys(s.Properties)), k.Properties)
+		return x.unknownProblems(at, slices.Sorted(maps.Keys(s.Properties)), k.Properties)
 	case *kind.FalseSchema:
-		return x.forbidden(at, e.SchemaURL)
+		return x.forbiddenProblems(at, e.SchemaURL)
 	case *kind.PropertyNames:
-		return x.badName(at, k.Property, e.Causes)
+		return x.badNameProblems(at, k.Property, e.Causes)
 	case *kind.Type:
 		if s.Enum != nil {
-			return []problem{x.oneOf(at, s, s.Enum.Values)}
+			return []problem{x.wrongValueProblem(at, s, s.Enum.Values)}
 		}
-		return []problem{x.wrongType(at, s, k.Want)}
+		return []problem{x.wrongTypeProblem(at, s, k.Want)}
 	case *kind.Enum:
-		return []problem{x.oneOf(at, s, k.Want)}
+		return []problem{x.wrongValueProblem(at, s, k.Want)}
 	case *kind.Const:
-		return []problem{x.oneOf(at, s, []any{k.Want})}
+		return []problem{x.wrongValueProblem(at, s, []any{k.Want})}
 	case *kind.Not:
 		return singleProblem(at, notText(s))
 	}
-	return singleProblem(at, x.bound(at, s, e.ErrorKind))
+	return singleProblem(at, x.boundText(at, s, e.ErrorKind))
 }
 
-func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
+func (x *explainer) allProblems(causes []*jsonschema.ValidationError) []problem {
 	var ps []problem
 	for _, c := range causes {
 		ps = append(ps, x.problems(c)...)
@@ -112,9 +112,9 @@ func expectedHint(s *jsonschema.Schema) string {
 	return ""
 }
 
-// missing reports each required name that obj at "at" lacks, with the given name that was probably meant
+// missingProblems reports each required name that obj at "at" lacks, with the given name that was probably meant
 // instead.
-func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) []problem {
+func (x *explainer) missingProblems(at []string, s *jsonschema.Schema, lacks []string) []problem {
 	obj, _ := x.value(at).(map[string]any)
 	var strays []string
 	for name := range obj {
@@ -140,7 +140,7 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 	return ps
 }
 
-func (x *explainer) dependentMissing(at []string, with string, lacks []string) []problem {
+func (x *explainer) dependentMissingProblems(at []string, with string, lacks []string) []problem {
 	var ps []problem
 	for _, name := range lacks {
 		text := memberNoun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + objectPlace(at)
@@ -149,7 +149,7 @@ func (x *explainer) dependentMissing(at []string, with string, lacks []string) [
 	return ps
 }
 
-func (x *explainer) unknown(at, known, strays []string) []problem {
+func (x *explainer) unknownProblems(at, known, strays []string) []problem {
 	obj, _ := x.value(at).(map[string]any)
 	slices.Sort(strays)
 	return unknownNames(at, strays, obj, known)
@@ -189,23 +189,23 @@ func unknownName(at []string, name string, obj map[string]any, known []string) p
 	return problem{at: child(at, name), text: text, whole: true, unknown: true}
 }
 
-// forbidden reports a value for which the schema is "false".
-func (x *explainer) forbidden(at []string, location string) []problem {
+// forbiddenProblems reports a value for which the schema is "false".
+func (x *explainer) forbiddenProblems(at []string, location string) []problem {
 	if owner, ok := strings.CutSuffix(location, "/unevaluatedProperties"); ok && len(at) > 0 {
 		n := len(at) - 1
-		return x.unknown(at[:n], namesOf(x.schema(owner)).sorted(), at[n:])
+		return x.unknownProblems(at[:n], namesOf(x.schema(owner)).sorted(), at[n:])
 	}
 	return singleProblem(at, "is not allowed here")
 }
 
-func (x *explainer) badName(at []string, name string, causes []*jsonschema.ValidationError) []problem {
+func (x *explainer) badNameProblems(at []string, name string, causes []*jsonschema.ValidationError) []problem {
 	if obj, _ := x.value(at).(map[string]any); !hasName(obj, name) {
 		at = nil // the library reuses the memory of this path
 	}
 	text := "the name " + quoted(name) + " is not allowed" + objectPlace(at)
 	// The causes treat the name as if it were the whole arguments.
 	named := explainer{schemas: x.schemas, doc: name}
-	if ps := inOrder(named.all(causes)); len(ps) > 0 && !ps[0].whole {
+	if ps := inOrder(named.allProblems(causes)); len(ps) > 0 && !ps[0].whole {
 		text += ": " + ps[0].text
 	}
 	return []problem{{at: at, text: text, whole: true}}

@@ -92,7 +92,7 @@ func TestFlatLeavesOtherSchemas(t *testing.T) {
 // Not parallel: it counts allocations.
 func TestUsualArgumentsAreNotDecoded(t *testing.T) {
 	s := New(Options{})
-	c := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Params: json.RawMessage("{}")}, Action: action(usual, false), Args: json.RawMessage(usualArgs)}
+	c := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Params: json.RawMessage("{}")}, Action: newAction(usual, false), Args: json.RawMessage(usualArgs)}
 	check := func() {
 		if ps := s.check(t.Context(), c); len(ps) > 0 {
 			t.Fatalf("refused: %v", ps)

@@ -62,7 +62,7 @@ func (f *form) compile(raw []byte) (err error) {
 }
 
 func (f *form) load(doc any) (*jsonschema.Schema, error) {
-	if n := size(doc); n > maxSchemas {
+	if n := countSchemas(doc); n > maxSchemas {
 		return nil, fmt.Errorf("it consists of %d schemas, the limit is %d", n, maxSchemas)
 	}
 	engine, err := patterns(doc)
@@ -116,8 +116,8 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 	return nil
 }
 
-// size returns the number of schemas in doc, or slightly more.
-func size(doc any) int {
+// countSchemas returns the number of schemas in doc, or slightly more.
+func countSchemas(doc any) int {
 	n := 0
 	switch v := doc.(type) {
 	case bool:
@@ -125,11 +125,11 @@ func size(doc any) int {
 	case map[string]any:
 		n = 1
 		for _, e := range v {
-			n += size(e)
+			n += countSchemas(e)
 		}
 	case []any:
 		for _, e := range v {
-			n += size(e)
+			n += countSchemas(e)
 		}
 	}
 	return n

@@ -27,7 +27,7 @@ type problem struct {
 	text  string
 	whole bool // text names the place itself, so it is not put in front
 
-	// explainer.best compares the branches of an anyOf or oneOf by the following fields. At most one is set.
+	// explainer.explainBranches compares the branches of an anyOf or oneOf by the following fields. At most one is set.
 	types   []string // that were expected
 	values  []any    // expected values
 	missing []string // names that are missing

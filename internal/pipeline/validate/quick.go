@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxQuickSize is the maximum size in bytes for quickDecode.
+// maxQuickSize is the size, in bytes, of the largest text that quickDecode and [flat] read.
 const maxQuickSize = 64 << 10
 
 // quickDecode is like decode for small texts that are known to be valid JSON, in half the time. ok is false if decode would

@@ -52,17 +52,17 @@ func TestHalfCharacters(t *testing.T) {
 		schema, args string
 		fits         bool
 	}{
-		{`{"properties":{"a":{"maxLength":1}}}`, `{"a":"\ud800\u0061"}`, false},
-		{`{"properties":{"a":{"maxLength":2}}}`, `{"a":"\ud800\u0061"}`, true},
-		{`{"properties":{"a":{"minLength":2}}}`, `{"a":"\ud800\u0061"}`, true},
-		{`{"properties":{"a":{"pattern":"^[^a]*$"}}}`, `{"a":["\ud800\u0061"]}`, true},
-		{`{"properties":{"a":{"items":{"pattern":"^[^a]*$"}}}}`, `{"a":["\ud800\u0061"]}`, false},
-		{`{"properties":{"a":{"maxLength":1}}}`, `{"a":"\ud83d\ude00"}`, true},
-		{`{"properties":{"\ufffd":{"type":"string"}},"required":["\ufffd"]}`, `{"\ud800\u0061":"x"}`, false},
-		{`{"properties":{"\ufffd":{"type":"string"}},"required":["\ufffd"]}`, `{"\ud800":"x"}`, true},
-		{`{"properties":{"\ufffda":{"minimum":1}}}`, `{"\ud800\u0061":0}`, false},
+		{schema: `{"properties":{"a":{"maxLength":1}}}`, args: `{"a":"\ud800\u0061"}`},
+		{schema: `{"properties":{"a":{"maxLength":2}}}`, args: `{"a":"\ud800\u0061"}`, fits: true},
+		{schema: `{"properties":{"a":{"minLength":2}}}`, args: `{"a":"\ud800\u0061"}`, fits: true},
+		{schema: `{"properties":{"a":{"pattern":"^[^a]*$"}}}`, args: `{"a":["\ud800\u0061"]}`, fits: true},
+		{schema: `{"properties":{"a":{"items":{"pattern":"^[^a]*$"}}}}`, args: `{"a":["\ud800\u0061"]}`},
+		{schema: `{"properties":{"a":{"maxLength":1}}}`, args: `{"a":"\ud83d\ude00"}`, fits: true},
+		{schema: `{"properties":{"\ufffd":{"type":"string"}},"required":["\ufffd"]}`, args: `{"\ud800\u0061":"x"}`},
+		{schema: `{"properties":{"\ufffd":{"type":"string"}},"required":["\ufffd"]}`, args: `{"\ud800":"x"}`, fits: true},
+		{schema: `{"properties":{"\ufffda":{"minimum":1}}}`, args: `{"\ud800\u0061":0}`},
 	} {
-		c := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Params: json.RawMessage("{}")}, Action: action(tt.schema, false), Args: json.RawMessage(tt.args)}
+		c := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Params: json.RawMessage("{}")}, Action: newAction(tt.schema, false), Args: json.RawMessage(tt.args)}
 		if ps := New(Options{}).check(t.Context(), c); (len(ps) == 0) != tt.fits {
 			t.Errorf("%s for %s: %v, fits: want %v", tt.args, tt.schema, ps, tt.fits)
 		}

@@ -29,16 +29,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
-func ran(context.Context, *tool.Call) (tool.Result, error) {
+// answerEmpty answers a call with an empty object.
+func answerEmpty(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: []byte(`{}`)}, nil
 }
 
-func call(a *tool.Action, args string) *tool.Call {
+func newCall(a *tool.Action, args string) *tool.Call {
 	return &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "srv__do"}, Tool: "srv", Action: a, Args: []byte(args)}
 }
 
-// outcome returns an error as the files in testdata spell it: "fits" for nil, otherwise the message followed by the fields.
-func outcome(err error) string {
+// outcomeText returns an error as the files in testdata spell it: "fits" for nil, otherwise the message followed by the fields.
+func outcomeText(err error) string {
 	if err == nil {
 		return "fits\n"
 	}
@@ -73,8 +74,8 @@ func TestMessages(t *testing.T) {
 			stage := validate.New(validate.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			for i := 1; i+1 < len(arc.Files); i += 2 {
 				args, want := arc.Files[i], &arc.Files[i+1]
-				_, err := tooltest.Checked(t.Context(), stage.Check, call(action, string(args.Data)), ran)
-				got := outcome(err)
+				_, err := tooltest.Checked(t.Context(), stage.Check, newCall(action, string(args.Data)), answerEmpty)
+				got := outcomeText(err)
 				if *update {
 					want.Data = []byte(got)
 				} else if diff := cmp.Diff(string(want.Data), got); diff != "" {
@@ -96,7 +97,7 @@ func TestMessages(t *testing.T) {
 func TestErrorNamesActionAndSchema(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{Name: "do", InputSchema: []byte(`{"type":"object","required":["path"]}`)}
-	_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, `{}`), ran)
+	_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, newCall(a, `{}`), answerEmpty)
 	got, _ := errors.AsType[*tool.Error](err)
 	const message = `required argument "path" is missing; none are given`
 	want := &tool.Error{
@@ -118,11 +119,11 @@ func TestOtherKindsPass(t *testing.T) {
 		{Request: tool.Request{Kind: tool.KindCall}, Args: []byte(`[`)},
 		{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{}, Args: []byte(`{"any":"thing"}`)},
 	} {
-		if r, err := tooltest.Checked(t.Context(), stage.Check, c, ran); err != nil || r.Raw == nil {
+		if r, err := tooltest.Checked(t.Context(), stage.Check, c, answerEmpty); err != nil || r.Raw == nil {
 			t.Errorf("%+v: error %v, want it to run", c, err)
 		}
 	}
-	if _, err := tooltest.Checked(t.Context(), stage.Check, call(never, `{}`), ran); err == nil {
+	if _, err := tooltest.Checked(t.Context(), stage.Check, newCall(never, `{}`), answerEmpty); err == nil {
 		t.Error("a call that must be refused ran")
 	}
 }
@@ -131,8 +132,8 @@ func TestArgumentsReachTheServerAsTheyCame(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{InputSchema: []byte(`{"properties":{"n":{"type":"integer"}}}`)}
 	const args = " {\"n\" : 1.0,\"a\":\"\\u0041\"}\n"
-	c := call(a, args)
-	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, c, ran); err != nil || string(c.Args) != args {
+	c := newCall(a, args)
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, c, answerEmpty); err != nil || string(c.Args) != args {
 		t.Errorf("error %v, arguments %q, want %q", err, c.Args, args)
 	}
 }
@@ -150,7 +151,7 @@ func TestOwnSchemasWaitForNoMetaschema(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		stage, log := logged()
 		a := &tool.Action{Strict: own, InputSchema: []byte(`{"properties":{"a":{"type":"string"},"b":{"minimum":"1"}},"additionalProperties":false}`)}
-		_, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"a":[1]}`), ran)
+		_, err := tooltest.Checked(t.Context(), stage.Check, newCall(a, `{"a":[1]}`), answerEmpty)
 		if refused, told := err != nil, log.Len() > 0; refused != own || told == own {
 			t.Errorf("a schema of our own: %v; refused: %v, logged: %q", own, err, log)
 		}
@@ -193,11 +194,11 @@ func TestBrokenSchemasAreNotApplied(t *testing.T) {
 			stage, log := logged()
 			a := &tool.Action{Name: "do", InputSchema: []byte(schema)}
 			for _, args := range []string{`{}`, `{"a":5,"x":1}`, `{"path":null}`} {
-				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, args), ran); err != nil {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, newCall(a, args), answerEmpty); err != nil {
 					t.Errorf("%s: %v", args, err)
 				}
 			}
-			if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `[]`), ran); err == nil {
+			if _, err := tooltest.Checked(t.Context(), stage.Check, newCall(a, `[]`), answerEmpty); err == nil {
 				t.Error("arguments that are not an object passed")
 			}
 			if n := strings.Count(log.String(), "level=WARN"); n != 1 || !strings.Contains(log.String(), "tool=srv action=do") {
@@ -231,10 +232,10 @@ func TestCostIsBounded(t *testing.T) {
 			t.Parallel()
 			stage := validate.New(validate.Options{})
 			start := time.Now()
-			_, err := tooltest.Checked(t.Context(), stage.Check, call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
+			_, err := tooltest.Checked(t.Context(), stage.Check, newCall(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), answerEmpty)
 			await.Within(t, "checking", time.Since(start), 25*time.Second)
-			if (name == "references" || name == "names" || name == "recursion") && !strings.Contains(outcome(err), "too many steps") {
-				t.Errorf("outcome %s", outcome(err))
+			if (name == "references" || name == "names" || name == "recursion") && !strings.Contains(outcomeText(err), "too many steps") {
+				t.Errorf("outcome %s", outcomeText(err))
 			}
 		})
 	}
@@ -262,8 +263,8 @@ func TestManyWrongValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), ran)
-			got, _, _ := strings.Cut(outcome(err), "\n")
+			_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, newCall(&tool.Action{InputSchema: []byte(tt.schema)}, tt.args), answerEmpty)
+			got, _, _ := strings.Cut(outcomeText(err), "\n")
 			if got != tt.want {
 				t.Errorf("message %q, want %q", got, tt.want)
 			}
@@ -275,7 +276,7 @@ func TestRecursiveSchemasServeNormalArguments(t *testing.T) {
 	t.Parallel()
 	a := &tool.Action{InputSchema: []byte(`{"$defs":{"n":{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/$defs/n"}},"name":{"type":"string"}}}},"properties":{"root":{"$ref":"#/$defs/n"}}}`)}
 	args := `{"root":{"kids":[` + strings.Repeat(`{"name":"a","kids":[{},{}]},`, 20_000) + `{}]}}`
-	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran); err != nil {
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, newCall(a, args), answerEmpty); err != nil {
 		t.Error(err)
 	}
 }
@@ -289,7 +290,7 @@ func TestLargeUnionsServeNormalArguments(t *testing.T) {
 	}
 	a := &tool.Action{InputSchema: []byte(`{"properties":{"steps":{"items":{"anyOf":[` + strings.Join(forms, ",") + `]}}}}`)}
 	args := `{"steps":[` + strings.Repeat(`{"kind":"k99","a":"x","b":1},`, 5_000) + `{"kind":"k50"}]}`
-	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran); err != nil {
+	if _, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, newCall(a, args), answerEmpty); err != nil {
 		t.Error(err)
 	}
 }
@@ -308,10 +309,10 @@ func TestConcurrentCalls(t *testing.T) {
 			for j := range 50 {
 				k := (i + j) % len(schemas)
 				a := &tool.Action{InputSchema: []byte(schemas[k])}
-				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"n":1,"x":{"n":2}}`), ran); err != nil {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, newCall(a, `{"n":1,"x":{"n":2}}`), answerEmpty); err != nil {
 					t.Errorf("schema %d: %v", k, err)
 				}
-				if _, err := tooltest.Checked(t.Context(), stage.Check, call(a, `{"n":"one"}`), ran); (err == nil) != (k == 2) {
+				if _, err := tooltest.Checked(t.Context(), stage.Check, newCall(a, `{"n":"one"}`), answerEmpty); (err == nil) != (k == 2) {
 					t.Errorf("schema %d: error %v", k, err)
 				}
 			}
@@ -329,8 +330,8 @@ func TestMessagesAreDeterministic(t *testing.T) {
 	const args = `{"a":1,"b":{"q":1,"r":2,"s":3},"c":1,"u":1,"v":2,"w":3}`
 	var first string
 	for range 50 {
-		_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, call(a, args), ran)
-		if got := outcome(err); first == "" {
+		_, err := tooltest.Checked(t.Context(), validate.New(validate.Options{}).Check, newCall(a, args), answerEmpty)
+		if got := outcomeText(err); first == "" {
 			first = got
 		} else if got != first {
 			t.Fatalf("two runs differ:\n%s\n%s", first, got)
@@ -347,7 +348,7 @@ func TestMessagesAreShortLines(t *testing.T) {
 		name := rapid.OneOf(rapid.SampledFrom([]string{"n", "e", "p"}), rapid.String()).Draw(t, "name")
 		val := rapid.StringN(0, 400, -1).Draw(t, "value")
 		args := fmt.Sprintf(`{%s:%s,"password":"hunter2-%s"}`, jsonString(name), jsonString(val), strings.Repeat("x", len(val)%7))
-		_, err := tooltest.Checked(context.Background(), stage.Check, call(a, args), ran)
+		_, err := tooltest.Checked(context.Background(), stage.Check, newCall(a, args), answerEmpty)
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok {
 			t.Fatalf("a wrong password passed: %v", err)
@@ -372,7 +373,7 @@ func TestNumbersOfTokensAreShown(t *testing.T) {
 		"token": false, "accessToken": false, "tokens": false, "token_budget_password": false,
 	} {
 		a := &tool.Action{InputSchema: fmt.Appendf(nil, `{"properties":{%q:{"type":"integer","maximum":32000}}}`, name)}
-		_, err := tooltest.Checked(context.Background(), stage.Check, call(a, fmt.Sprintf(`{%q:100000}`, name)), ran)
+		_, err := tooltest.Checked(context.Background(), stage.Check, newCall(a, fmt.Sprintf(`{%q:100000}`, name)), answerEmpty)
 		if err == nil {
 			t.Fatalf("%s: too large a number passed", name)
 		}

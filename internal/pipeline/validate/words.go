@@ -45,9 +45,9 @@ func describeValue(v any, secret bool) string {
 	case nil:
 		return "null"
 	case []any:
-		return "array of " + count(len(v), "item")
+		return "array of " + countText(len(v), "item")
 	case map[string]any:
-		return "object of " + count(len(v), "field")
+		return "object of " + countText(len(v), "field")
 	}
 	if secret {
 		return typeOf(v) + " (hidden)"

@@ -6,8 +6,8 @@ type cursor struct {
 	at  int
 }
 
-// peek returns the next byte that is not white space, 0 at the end.
-func (c *cursor) peek() byte {
+// skipSpace skips white space and returns the byte behind it, 0 at the end.
+func (c *cursor) skipSpace() byte {
 	for ; c.at < len(c.raw); c.at++ {
 		switch b := c.raw[c.at]; b {
 		case ' ', '\t', '\r', '\n':
@@ -18,18 +18,18 @@ func (c *cursor) peek() byte {
 	return 0
 }
 
-// value skips a value and returns it.
-func (c *cursor) value() []byte {
-	first := c.peek()
+// skipValue skips a value and returns it.
+func (c *cursor) skipValue() []byte {
+	first := c.skipSpace()
 	from := c.at
 	switch first {
 	case '"':
-		c.text()
+		c.skipString()
 	case '{', '[':
 		for depth := 0; ; {
 			switch c.raw[c.at] {
 			case '"':
-				c.text()
+				c.skipString()
 				continue
 			case '{', '[':
 				depth++
@@ -48,8 +48,8 @@ func (c *cursor) value() []byte {
 	return c.raw[from:c.at]
 }
 
-// text skips a string.
-func (c *cursor) text() {
+// skipString skips a string.
+func (c *cursor) skipString() {
 	for c.at++; c.raw[c.at] != '"'; c.at++ {
 		if c.raw[c.at] == '\\' {
 			c.at++
@@ -66,25 +66,25 @@ func endsScalar(b byte) bool {
 	return false
 }
 
-// more moves to the first entry of an object or array or, if begun, to the next entry. It reports whether
-// there is one.
-func (c *cursor) more(begun bool, end byte) bool {
-	if c.peek(); !begun {
+// nextEntry moves to the first entry of an object or array or, if begun, to the next entry. It reports whether
+// there is one; if not, it moves past end, the closing bracket.
+func (c *cursor) nextEntry(begun bool, end byte) bool {
+	if c.skipSpace(); !begun {
 		c.at++ // skip the bracket
 	} else if c.raw[c.at] == ',' {
 		c.at++
 	}
-	if c.peek() == end {
+	if c.skipSpace() == end {
 		c.at++
 		return false
 	}
 	return true
 }
 
-// name skips a member's name and its colon, and returns the name with its quotes.
-func (c *cursor) name() []byte {
-	name := c.value()
-	c.peek()
+// readName skips a member's name and its colon, and returns the name with its quotes.
+func (c *cursor) readName() []byte {
+	name := c.skipValue()
+	c.skipSpace()
 	c.at++ // skip the colon
 	return name
 }
