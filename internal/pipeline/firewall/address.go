@@ -91,7 +91,7 @@ func (j *judgement) judgeURL(s string, named bool) {
 		return
 	}
 	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if name == "" || !printable(u.Host) {
+	if name == "" || !isPlainHost(u.Host) {
 		j.touched.addUnknown()
 	} else {
 		j.touched.add(tool.TouchHost, scheme+"://"+withPort(name, u.Port()))

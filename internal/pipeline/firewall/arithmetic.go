@@ -190,8 +190,8 @@ func (j *judgement) askEvaluated() {
 	j.report(Ask, "command.dynamic", "it computes with a text that may have a command in it")
 }
 
-// evaluates reports whether a builtin evaluates one of its words, in some shell.
-func evaluates(name string, args []word) bool {
+// evaluatesWord reports whether a builtin evaluates one of its words, in some shell.
+func evaluatesWord(name string, args []word) bool {
 	switch name {
 	case "test", "[":
 		if i := slices.IndexFunc(args, func(w word) bool { return w.text == "-v" }); i >= 0 && i+1 < len(args) && !isName(args[i+1]) {

@@ -24,10 +24,10 @@ const (
 // bytes. It reports whether there are steps left. Usual scripts of 16 KiB take a tenth of [maxSteps]; a command that takes
 // more was made to, so it is denied.
 func (j *judgement) spend(steps int) bool {
-	if j.spent > maxSteps {
+	if j.spentSteps > maxSteps {
 		return false
 	}
-	if j.spent += steps; j.spent > maxSteps {
+	if j.spentSteps += steps; j.spentSteps > maxSteps {
 		j.report(Deny, "command.many", "it has more commands within commands than can be judged")
 		return false
 	}
@@ -38,10 +38,7 @@ func (j *judgement) spend(steps int) bool {
 // here-documents, and those that are passed to other programs. It asks about commands that are not known to be
 // harmless.
 func (j *judgement) judgeCommand(s string) {
-	j.folders = nil
-	if j.cwd != "" {
-		j.folders = []string{j.cwd}
-	}
+	j.folders = slices.Clip(j.cwds)
 	if len(s) > maxCommand {
 		j.report(Ask, "command.unreadable", fmt.Sprintf("the command has more than %d bytes", maxCommand))
 		j.scanUnparsed(s)
@@ -59,10 +56,7 @@ func (j *judgement) judgeArgv(argv []string, raw string) {
 		j.report(Ask, "command.unreadable", fmt.Sprintf("the command has more than %d bytes", maxCommand))
 		return
 	}
-	j.folders = nil
-	if j.cwd != "" {
-		j.folders = []string{j.cwd}
-	}
+	j.folders = slices.Clip(j.cwds)
 	words := make([]word, len(argv))
 	for i, a := range argv {
 		words[i] = word{text: a, fixed: true}
@@ -167,8 +161,8 @@ func (j *judgement) judgeCall(c *syntax.CallExpr) {
 	for i, w := range c.Args {
 		words[i] = wordOf(w)
 	}
-	if j.calls++; j.calls > maxCommands {
-		if j.calls == maxCommands+1 {
+	if j.commandCount++; j.commandCount > maxCommands {
+		if j.commandCount == maxCommands+1 {
 			j.report(Ask, "command.many", fmt.Sprintf("it runs more than %d commands", maxCommands))
 		}
 		j.denyHarm(words)
@@ -189,8 +183,8 @@ func (j *judgement) judgeAssignment(a *syntax.Assign) {
 	name := a.Name.Value
 	if a.Value != nil && len(a.Value.Parts) > 0 {
 		syntax.Walk(a.Value, func(n syntax.Node) bool {
-			if s, ok := n.(*syntax.CmdSubst); ok && len(s.Stmts) > 0 && slices.ContainsFunc(j.programs(s.Stmts[0]), isFetcher) && len(j.fetched) < maxFolders {
-				j.fetched = append(j.fetched, "$"+name)
+			if s, ok := n.(*syntax.CmdSubst); ok && len(s.Stmts) > 0 && slices.ContainsFunc(j.programs(s.Stmts[0]), isFetcher) && len(j.fetchedNames) < maxFolders {
+				j.fetchedNames = append(j.fetchedNames, "$"+name)
 			}
 			return j.spend(1)
 		})
@@ -242,7 +236,7 @@ func (j *judgement) judgeRedirect(r *syntax.Redirect) {
 		j.report(Ask, "command.dynamic", "it is not known which file it uses")
 	case reads:
 		j.judgeOperand(w, false)
-	case !harmlessDevice(w.text):
+	case !isHarmlessDevice(w.text):
 		j.judgeOperand(w, true)
 		j.report(Ask, "command.write", "it writes to "+w.text)
 	}
@@ -286,8 +280,8 @@ func (j *judgement) judgeFunction(f *syntax.FuncDecl) {
 
 // judgeSimple judges the words of a simple command.
 func (j *judgement) judgeSimple(words []word) {
-	before := j.reports
-	j.reads = false
+	before := j.reportCount
+	j.simpleReads = false
 	switch {
 	case hasPrefix(words, j.policy.DenyCommands):
 		j.report(Deny, "command.denied", "guard.commands.deny names it")
@@ -296,13 +290,13 @@ func (j *judgement) judgeSimple(words []word) {
 			j.judgeOperand(w, true)
 		}
 		j.judgeWalk(programName(words), words[1:])
-		j.denyAddresses(words)
+		j.judgeAddresses(words)
 		j.denyAllowed(words)
 		return
 	default:
 		j.askUnlessHarmless(words)
 	}
-	if j.reports > before && !j.reads { // not for a harmless command, whose words are data: echo rm -rf /
+	if j.reportCount > before && !j.simpleReads { // not for a harmless command, whose words are data: echo rm -rf /
 		j.denyHarm(words)
 	}
 }
@@ -394,10 +388,10 @@ func (j *judgement) askUnlessHarmless(words []word) {
 		return
 	}
 	j.judgeWalk(name, words[1:])
-	if evaluates(name, words[1:]) {
+	if evaluatesWord(name, words[1:]) {
 		j.askEvaluated()
 	}
-	if j.reads = j.onlyReads(words); !j.reads {
+	if j.simpleReads = j.onlyReads(words); !j.simpleReads {
 		j.report(Ask, "command.unknown", name+" is not known to do no harm with these arguments")
 	}
 }
@@ -422,30 +416,33 @@ func (j *judgement) judgeOperand(w word, write bool) {
 	if text == "" || strings.Contains(text, "\n") || j.isPlainPath(text) && (j.files.Resolve == nil || text[0] != '/') {
 		return
 	}
-	if j.paths++; j.paths > maxPaths {
+	if j.pathCount++; j.pathCount > maxPaths {
 		j.judgeName(text, write)
 		return
 	}
 	absolute, relative := j.canonical(text)
 	resolved := j.resolve(absolute, relative)
-	for i := -2; i < len(j.folders); i++ {
-		p := resolved
-		switch {
-		case i == -2:
-			p = absolute
-		case i >= 0 && !relative:
-			continue
-		case i >= 0:
-			p = j.resolve(path.Join(j.folders[i], text), false)
-		case resolved == absolute:
-			continue
-		}
-		if rule, bad := j.forbidden(p, write, relative && i < 0 && !climbs(text)); bad {
-			j.report(Deny, rule.name, text+": "+rule.why)
-			return
-		}
+	inside := relative && !leavesFolder(text)
+	if j.denyForbidden(text, absolute, write, inside) || resolved != absolute && j.denyForbidden(text, resolved, write, inside) {
+		return
 	}
-	if !relative && !harmlessDevice(absolute) {
+	if relative {
+		for _, folder := range j.folders {
+			if j.denyForbidden(text, j.resolve(path.Join(folder, text), false), write, false) {
+				return
+			}
+		}
+	} else if !isHarmlessDevice(absolute) {
 		j.judgeRoots(text, resolved, write)
 	}
+}
+
+// denyForbidden denies the operand text of a command if no call may touch the path p, which text may stand for, and reports
+// whether it did. write and inside are those of forbidden.
+func (j *judgement) denyForbidden(text, p string, write, inside bool) bool {
+	rule, bad := j.forbidden(p, write, inside)
+	if bad {
+		j.report(Deny, rule.name, text+": "+rule.why)
+	}
+	return bad
 }

@@ -14,8 +14,8 @@ import (
 
 const home = "/home/ada"
 
-// lines returns the lines of a file of testdata that are not comments.
-func lines(t testing.TB, name string) (out []string) {
+// readLines returns the lines of a file of testdata that are not comments.
+func readLines(t testing.TB, name string) (out []string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
@@ -30,8 +30,8 @@ func lines(t testing.TB, name string) (out []string) {
 	return out
 }
 
-// call returns a call of a tool of a foreign MCP server.
-func call(t testing.TB, name string, args any) *tool.Call {
+// newCall returns a call of a tool of a foreign MCP server.
+func newCall(t testing.TB, name string, args any) *tool.Call {
 	t.Helper()
 	raw, ok := args.(string)
 	if !ok {
@@ -47,8 +47,8 @@ func call(t testing.TB, name string, args any) *tool.Call {
 	}
 }
 
-func shell(t testing.TB, command string) *tool.Call {
-	return call(t, "run_command", map[string]string{"command": command})
+func newShellCall(t testing.TB, command string) *tool.Call {
+	return newCall(t, "run_command", map[string]string{"command": command})
 }
 
 func judge(c *tool.Call) firewall.Verdict {
@@ -58,9 +58,9 @@ func judge(c *tool.Call) firewall.Verdict {
 func TestDangerousCommands(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"dangerous.txt", "bypasses.txt"} {
-		for _, line := range lines(t, name) {
+		for _, line := range readLines(t, name) {
 			want, command, _ := strings.Cut(line, " ")
-			if v := judge(shell(t, command)); v.Decision.String() != want {
+			if v := judge(newShellCall(t, command)); v.Decision.String() != want {
 				t.Errorf("%s: %q: %s by %q (%s), want %s", name, command, v.Decision, v.Rule, v.Reason, want)
 			}
 		}
@@ -69,8 +69,8 @@ func TestDangerousCommands(t *testing.T) {
 
 func TestHarmlessCommands(t *testing.T) {
 	t.Parallel()
-	for _, command := range lines(t, "harmless.txt") {
-		if v := judge(shell(t, command)); v.Decision != firewall.Allow || v.Rule != "command.known" || v.Risk != tool.RiskLow {
+	for _, command := range readLines(t, "harmless.txt") {
+		if v := judge(newShellCall(t, command)); v.Decision != firewall.Allow || v.Rule != "command.known" || v.Risk != tool.RiskLow {
 			t.Errorf("%q: %s by %q (%s)", command, v.Decision, v.Rule, v.Reason)
 		}
 	}
@@ -80,11 +80,11 @@ func TestHarmlessCommands(t *testing.T) {
 func TestManyPaths(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"~/.ssh/id_ed25519", "deep/id_rsa", "/etc/shadow"} {
-		if v := judge(shell(t, "cat"+strings.Repeat(" a.txt", 500)+" "+file)); v.Decision != firewall.Deny || v.Rule != "path.secret" {
+		if v := judge(newShellCall(t, "cat"+strings.Repeat(" a.txt", 500)+" "+file)); v.Decision != firewall.Deny || v.Rule != "path.secret" {
 			t.Errorf("cat … %s: %s by %q", file, v.Decision, v.Rule)
 		}
 		paths := append(strings.Fields(strings.Repeat("a.txt ", 500)), file)
-		if v := judge(call(t, "read_files", map[string][]string{"paths": paths})); v.Decision != firewall.Deny || v.Rule != "path.secret" {
+		if v := judge(newCall(t, "read_files", map[string][]string{"paths": paths})); v.Decision != firewall.Deny || v.Rule != "path.secret" {
 			t.Errorf("paths, the last one %s: %s by %q", file, v.Decision, v.Rule)
 		}
 	}
@@ -99,7 +99,7 @@ func TestPadding(t *testing.T) {
 		"words": "x" + strings.Repeat(" a", 5000) + "; ", "comments": strings.Repeat("# a\n", 6000),
 	} {
 		for _, command := range []string{pad + harm, harm + "; " + pad} {
-			if v := judge(shell(t, command)); v.Decision != firewall.Deny || v.Rule != "command.everything" {
+			if v := judge(newShellCall(t, command)); v.Decision != firewall.Deny || v.Rule != "command.everything" {
 				t.Errorf("%s: %s by %q", name, v.Decision, v.Rule)
 			}
 		}

@@ -11,7 +11,7 @@ func (j *judgement) judgeFind(words []word) {
 	for _, w := range folders {
 		j.judgeRead(w)
 	}
-	if j.findsAll(folders, rest) {
+	if j.deletesEverything(folders, rest) {
 		j.report(Deny, "command.everything", "it deletes far more than anyone would want")
 	}
 	for i := 0; i < len(rest); i++ {
@@ -35,8 +35,8 @@ func (j *judgement) judgeFind(words []word) {
 	}
 }
 
-// findsAll reports whether find deletes all that it finds in a folder such as the root or a home.
-func (j *judgement) findsAll(folders, rest []word) bool {
+// deletesEverything reports whether find deletes all that it finds in a folder such as the root or a home.
+func (j *judgement) deletesEverything(folders, rest []word) bool {
 	if !slices.ContainsFunc(folders, j.isVast) {
 		return false
 	}
@@ -51,13 +51,31 @@ func (j *judgement) findsAll(folders, rest []word) bool {
 	return false
 }
 
-// findFolders returns the folders that find searches, and the expression after them.
+// findFolders returns the folders that find searches, and the expression after them. Options that stand before the
+// folders are left out; some take the next word as their value, and after -f that is a folder.
 func findFolders(words []word) (folders, rest []word) {
+	for len(words) > 0 && isFindOption(words[0]) {
+		n := 1
+		switch {
+		case words[0].text == "-f" && len(words) > 1:
+			folders, n = append(folders, words[1]), 2
+		case words[0].text == "-D" && len(words) > 1:
+			n = 2
+		}
+		words = words[n:]
+	}
 	n := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" })
 	if n < 0 {
 		n = len(words)
 	}
-	return words[:n], words[n:]
+	return append(folders, words[:n]...), words[n:]
+}
+
+// isFindOption reports whether a word is one of the options that stand before the folders: those of GNU, or letters of
+// BSD.
+func isFindOption(w word) bool {
+	letters, ok := strings.CutPrefix(w.text, "-")
+	return ok && w.fixed && (letters == "-" || strings.HasPrefix(letters, "O") || letters == "D" || letters == "f" || strings.Trim(letters, "HLPEXdsx") == "")
 }
 
 func deletes(words []word) bool {

@@ -40,7 +40,7 @@ const (
 	Refused Outcome = "refuse"
 )
 
-func (s *Settings) enforced(origin tool.Origin) bool {
+func (s *Settings) isEnforced(origin tool.Origin) bool {
 	return !s.LogOnly && (s.Clients || origin != tool.MCPLocal && origin != tool.MCPRemote)
 }
 
@@ -49,7 +49,7 @@ func (s *Settings) Outcome(origin tool.Origin, v *Verdict) Outcome {
 	switch {
 	case v.Decision == Allow:
 		return Passed
-	case !s.enforced(origin):
+	case !s.isEnforced(origin):
 		return Logged
 	case v.Decision == Deny && origin != tool.Direct:
 		return Refused
@@ -93,7 +93,7 @@ func New(opts Options) *Stage {
 func (s *Stage) Use(settings *Settings) { s.settings.Store(settings) }
 
 // Clients reports whether verdicts on calls of MCP clients are enforced.
-func (s *Stage) Clients() bool { return s.settings.Load().enforced(tool.MCPRemote) }
+func (s *Stage) Clients() bool { return s.settings.Load().isEnforced(tool.MCPRemote) }
 
 // Check is a [tool.Check]. It refuses a call that a rule denies with a [tool.Error] of kind Denied, and a call above the
 // rate limit with kind Busy. Both carry a [tool.Decision].
@@ -102,7 +102,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, nil
 	}
 	settings := s.settings.Load()
-	if settings.enforced(c.Origin) && c.Origin != tool.Direct {
+	if settings.isEnforced(c.Origin) && c.Origin != tool.Direct {
 		if wait := s.rates.take(c.Principal + "\x00" + c.Session); wait > 0 {
 			return c, &tool.Error{
 				Op: "call", Kind: tool.Busy, Subject: c.Subject(), RetryAfter: wait,
@@ -119,13 +119,13 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	case Refused:
 		return c, refusalError(c, &v)
 	case Passed:
-		if c.Origin == tool.Direct || !settings.enforced(c.Origin) || v.Rule == "" && !isTainted(c) {
+		if c.Origin == tool.Direct || !settings.isEnforced(c.Origin) || v.Rule == "" && !isTainted(c) {
 			return c, nil
 		}
 	case Asked:
 	}
 	if isTainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // a call that is known to only read stays allowed
-		v = raise(c, &v)
+		v = raiseTainted(c, &v)
 	}
 	out := *c
 	out.Finding = &tool.Finding{Stage: "firewall", Rule: v.Rule, Reason: v.Reason, Risk: v.Risk, Ask: v.Decision != Allow}
@@ -138,8 +138,8 @@ func isTainted(c *tool.Call) bool {
 	return c.Taint != "" && effects.Has(tool.EffectWrite|tool.EffectDelete|tool.EffectEgress|tool.EffectExecute)
 }
 
-// raise returns v for a tainted call: one risk higher, and if no rule said anything, because of the taint.
-func raise(c *tool.Call, v *Verdict) Verdict {
+// raiseTainted returns v for a tainted call: one risk higher, and if no rule said anything, because of the taint.
+func raiseTainted(c *tool.Call, v *Verdict) Verdict {
 	out := *v
 	if out.Risk == tool.RiskUnknown {
 		out.Risk, _ = c.Action.Rated()

@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -9,24 +10,35 @@ import (
 
 // This file follows the current folder through a script, and judges programs that read whole folders.
 
-// maxFolders is the number of cd commands whose folders are tracked.
-const maxFolders = 8
+// maxFolders is the number of folders that are tracked. A person is asked about a command that goes to more.
+const maxFolders = 16
 
 // changeFolder notes that a command changes to a folder, in which later relative paths may lie. It is not known which
 // commands really run, so each folder counts until the end.
 func (j *judgement) changeFolder(w word) {
-	if !w.fixed || w.globs || w.text == "" || w.text == "-" || len(j.folders) >= maxFolders {
+	if !w.fixed || w.globs || w.text == "" || w.text == "-" {
 		return // askUnlessHarmless asks about an unknown folder
 	}
 	p, relative := j.canonical(w.text)
 	if !relative {
-		j.folders = append(j.folders, j.resolve(p, false))
+		j.addFolder(j.resolve(p, false))
 		return
 	}
 	for _, f := range slices.Clone(j.folders) {
-		if len(j.folders) < maxFolders {
-			j.folders = append(j.folders, path.Join(f, w.text))
-		}
+		j.addFolder(path.Join(f, w.text))
+	}
+}
+
+// addFolder adds a folder to those in which relative paths may lie. If there are too many, it takes the place of the
+// one before it.
+func (j *judgement) addFolder(p string) {
+	switch {
+	case slices.Contains(j.folders, p):
+	case len(j.folders) < maxFolders:
+		j.folders = append(j.folders, p)
+	default:
+		j.folders[maxFolders-1] = p
+		j.report(Ask, "command.many", fmt.Sprintf("it goes to more than %d folders", maxFolders))
 	}
 }
 
@@ -79,14 +91,14 @@ func (j *judgement) judgeWalk(name string, args []word) {
 
 // holdsSecrets reports whether a folder, or a folder below it, is a usual place of files with secrets.
 func (j *judgement) holdsSecrets(p string) bool {
-	if holds, known := j.holds[p]; known {
+	if holds, known := j.secretFolders[p]; known {
 		return holds
 	}
-	if j.holds == nil {
-		j.holds = map[string]bool{}
+	if j.secretFolders == nil {
+		j.secretFolders = map[string]bool{}
 	}
 	holds := j.findSecrets(p)
-	j.holds[p] = holds
+	j.secretFolders[p] = holds
 	return holds
 }
 
@@ -140,8 +152,8 @@ func leadsTo(p, pattern string) bool {
 	return pattern != ""
 }
 
-// denyAddresses judges the URLs among the words of a command.
-func (j *judgement) denyAddresses(words []word) {
+// judgeAddresses judges the URLs among the words of a command.
+func (j *judgement) judgeAddresses(words []word) {
 	for _, w := range words {
 		if looksLikeURL(w.text) {
 			j.judgeURL(w.text, false)

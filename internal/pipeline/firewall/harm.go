@@ -10,7 +10,7 @@ import (
 // This file denies programs that destroy data or disable protection, such as rm on a home folder.
 
 // denyHarm denies programs that must never run, anywhere in a command: also after sudo, env, timeout or an
-// unknown wrapper.
+// unknown wrapper. It also judges the words after the first as files and as URLs.
 func (j *judgement) denyHarm(words []word) {
 	if !j.spend(len(words)) {
 		return
@@ -35,7 +35,7 @@ func (j *judgement) denyHarm(words []word) {
 	for _, w := range words[min(1, len(words)):] {
 		j.judgeOperand(w, true)
 	}
-	j.denyAddresses(words)
+	j.judgeAddresses(words)
 }
 
 // lowerBase returns the last component of a path in lower case.
@@ -56,7 +56,7 @@ func (j *judgement) denyAllowed(words []word) {
 	name := lowerBase(words[0].text)
 	switch {
 	case name == "find":
-		if folders, rest := findFolders(words[1:]); j.findsAll(folders, rest) {
+		if folders, rest := findFolders(words[1:]); j.deletesEverything(folders, rest) {
 			j.report(Deny, "command.everything", "it deletes far more than anyone would want")
 		}
 		fallthrough

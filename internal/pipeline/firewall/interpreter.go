@@ -19,7 +19,7 @@ func (j *judgement) denyFetchAndRun(n syntax.Node) {
 		case *syntax.ProcSubst:
 			stmts = n.Stmts
 		case *syntax.ParamExp:
-			if n.Param != nil && slices.Contains(j.fetched, "$"+n.Param.Value) {
+			if n.Param != nil && slices.Contains(j.fetchedNames, "$"+n.Param.Value) {
 				j.report(Deny, "command.download", "it runs what it has just fetched")
 			}
 		}
@@ -55,10 +55,10 @@ func isFetcher(name string) bool { return strings.Contains(fetchers, " "+name+" 
 
 // denyFetched denies a command that runs a file which the script has fetched before, and notes what a command fetches.
 func (j *judgement) denyFetched(words []word) {
-	if len(j.fetched) > 0 {
+	if len(j.fetchedNames) > 0 {
 		for i, w := range words {
-			run := i == 0 || isInterpreter(lowerBase(words[i-1].text)) || words[i-1].text == "-c" || isWrapper()[words[i-1].text]
-			if run && slices.Contains(j.fetched, lowerBase(w.text)) {
+			run := i == 0 || isInterpreter(lowerBase(words[i-1].text)) || words[i-1].text == "-c" || wrapperSet()[words[i-1].text]
+			if run && slices.Contains(j.fetchedNames, lowerBase(w.text)) {
 				j.report(Deny, "command.download", "it runs what it has just fetched")
 				return
 			}
@@ -84,8 +84,8 @@ func (j *judgement) denyFetched(words []word) {
 
 // noteFetched notes the name of a file that was fetched.
 func (j *judgement) noteFetched(path string) {
-	if name := lowerBase(path); name != "" && name != "-" && len(j.fetched) < maxFolders && !harmlessDevice(path) {
-		j.fetched = append(j.fetched, name)
+	if name := lowerBase(path); name != "" && name != "-" && len(j.fetchedNames) < maxFolders && !isHarmlessDevice(path) {
+		j.fetchedNames = append(j.fetchedNames, name)
 	}
 }
 
@@ -138,7 +138,7 @@ func (j *judgement) programs(s *syntax.Stmt) (names []string) {
 				name := wordOf(a).text
 				if name = name[strings.LastIndexByte(name, '/')+1:]; i == 0 || isInterpreter(name) {
 					names = append(names, name)
-					wraps = wraps || isWrapper()[name]
+					wraps = wraps || wrapperSet()[name]
 				}
 			}
 			return j.spend(24 * len(c.Args))

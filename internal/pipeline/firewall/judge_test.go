@@ -13,11 +13,14 @@ import (
 
 func TestArguments(t *testing.T) {
 	t.Parallel()
-	for _, line := range lines(t, "arguments.txt") {
-		f := strings.SplitN(line, " ", 4)
-		v := judge(call(t, f[2], f[3]))
-		if rule := strings.Replace(f[1], "-", "", 1); v.Decision.String() != f[0] || v.Rule != rule && f[1] != "-" || f[1] == "-" && v.Rule != "" {
-			t.Errorf("%s %s: %s by %q (%s), want %s by %s", f[2], f[3], v.Decision, v.Rule, v.Reason, f[0], f[1])
+	for _, line := range readLines(t, "arguments.txt") {
+		fields := strings.SplitN(line, " ", 4)
+		decision, rule, action, args := fields[0], fields[1], fields[2], fields[3]
+		if rule == "-" { // no rule applies
+			rule = ""
+		}
+		if v := judge(newCall(t, action, args)); v.Decision.String() != decision || v.Rule != rule {
+			t.Errorf("%s %s: %s by %q (%s), want %s by %q", action, args, v.Decision, v.Rule, v.Reason, decision, rule)
 		}
 	}
 }
@@ -25,14 +28,14 @@ func TestArguments(t *testing.T) {
 // A verdict has a JSON pointer to the argument that caused it.
 func TestPointer(t *testing.T) {
 	t.Parallel()
-	if v := judge(call(t, "read", `{"a":{"b/c":["x","/etc/shadow"]}}`)); v.At != "/a/b~1c/1" {
+	if v := judge(newCall(t, "read", `{"a":{"b/c":["x","/etc/shadow"]}}`)); v.At != "/a/b~1c/1" {
 		t.Errorf("found at %q", v.At)
 	}
 }
 
 func TestMarkedArguments(t *testing.T) {
 	t.Parallel()
-	c := call(t, "note", `{"body":"rm -rf /","where":"sub/.env","path":"/etc/shadow"}`)
+	c := newCall(t, "note", `{"body":"rm -rf /","where":"sub/.env","path":"/etc/shadow"}`)
 	if v := judge(c); v.At != "/path" {
 		t.Errorf("without marks: found %s at %q", v.Rule, v.At)
 	}
@@ -46,10 +49,55 @@ func TestMarkedArguments(t *testing.T) {
 	}
 }
 
+// A harmless command makes a call harmless only if the tool's schema has it: a tool may ignore what it does not know.
+func TestUndeclaredCommands(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		properties, args string
+		decision         firewall.Decision
+		rule             string
+	}{
+		{`{"command":{}}`, `{"command":"ls"}`, firewall.Allow, "command.known"},
+		{`{"command":{},"args":{}}`, `{"command":"make","args":["--version"]}`, firewall.Allow, "command.known"},
+		{`{"options":{}}`, `{"options":{"command":"ls"}}`, firewall.Allow, "command.known"},
+		{`{"pid":{}}`, `{"pid":1,"command":"ls"}`, firewall.Allow, ""},
+		{`{}`, `{"command":"ls"}`, firewall.Allow, ""},
+		{`{"x":{}}`, `{"options":{"command":"ls"}}`, firewall.Allow, ""},
+		{`{"command":{}}`, `{"command":"make","args":["--version"]}`, firewall.Ask, "command.unknown"},
+		{`{"argv":{}}`, `{"command":"ls","argv":["rm","-rf","/"]}`, firewall.Deny, "command.everything"},
+	} {
+		c := newCall(t, "run", tt.args)
+		c.Action.InputSchema = json.RawMessage(`{"type":"object","properties":` + tt.properties + `}`)
+		if v := judge(c); v.Decision != tt.decision || v.Rule != tt.rule {
+			t.Errorf("%s of %s: %s by %q (%s), want %s by %q", tt.args, tt.properties, v.Decision, v.Rule, v.Reason, tt.decision, tt.rule)
+		}
+	}
+}
+
+// A text is judged as the JSON that it holds only if the schema lets the tool read it as such.
+func TestJSONInTexts(t *testing.T) {
+	t.Parallel()
+	for schema, read := range map[string]bool{
+		`{"type":"array"}`: true, `{"type":["array","null"]}`: true, `{"anyOf":[{"type":"array"},{"type":"string"}]}`: true, `{"$ref":"#/$defs/x"}`: true,
+		`{"type":"string"}`: false, `{"type":["string","null"]}`: false, `{"anyOf":[{"type":"string"},{"type":"null"}]}`: false,
+	} {
+		for name, args := range map[string]string{"x": `{"x":"[\"/etc/shadow\"]"}`, "text": `{"text":"[\"/etc/shadow\"]"}`, "list": `{"list":[{"x":"[\"/etc/shadow\"]"}]}`} {
+			c := newCall(t, "get", args)
+			c.Action.InputSchema = json.RawMessage(`{"type":"object","properties":{"` + name + `":` + schema + `}}`)
+			if name == "list" {
+				c.Action.InputSchema = json.RawMessage(`{"type":"object","properties":{"list":{"type":"array","items":{"type":"object","properties":{"x":` + schema + `}}}}}`)
+			}
+			if v := judge(c); (v.Rule == "path.secret") != read {
+				t.Errorf("%s as %s: %s by %q", args, schema, v.Decision, v.Rule)
+			}
+		}
+	}
+}
+
 // The arguments of Collie's own tools are not judged: their paths and texts are those of notes.
 func TestOwnTools(t *testing.T) {
 	t.Parallel()
-	c := call(t, "read", `{"path":"/etc/shadow","command":"rm -rf /","url":"http://169.254.169.254/"}`)
+	c := newCall(t, "read", `{"path":"/etc/shadow","command":"rm -rf /","url":"http://169.254.169.254/"}`)
 	c.Action.Risk, c.Action.Effects = tool.RiskNone, tool.EffectRead
 	if v := judge(c); v.Rule != "" {
 		t.Errorf("%s by %s", v.Decision, v.Rule)
@@ -58,7 +106,7 @@ func TestOwnTools(t *testing.T) {
 
 func TestChangedDefinition(t *testing.T) {
 	t.Parallel()
-	c := call(t, "get", `{}`)
+	c := newCall(t, "get", `{}`)
 	c.Action.Changed = true
 	if v := judge(c); v.Decision != firewall.Ask || v.Rule != "tool.changed" {
 		t.Errorf("%s by %q", v.Decision, v.Rule)
@@ -74,7 +122,7 @@ func TestSizes(t *testing.T) {
 		"shape.utf8":   "{\"x\":\"\xff\"}",
 		"":             map[string]string{"content": long},
 	} {
-		if v := judge(call(t, "x", args)); v.Rule != rule {
+		if v := judge(newCall(t, "x", args)); v.Rule != rule {
 			t.Errorf("%s by %q, want %q", v.Decision, v.Rule, rule)
 		}
 	}
@@ -83,7 +131,7 @@ func TestSizes(t *testing.T) {
 		members["k"+strings.Repeat("x", i)] = 1
 	}
 	for rule, args := range map[string]any{"shape.items": map[string]any{"x": items}, "shape.keys": map[string]any{"x": members}} {
-		if v := judge(call(t, "x", args)); v.Rule != rule {
+		if v := judge(newCall(t, "x", args)); v.Rule != rule {
 			t.Errorf("%s by %q, want %q", v.Decision, v.Rule, rule)
 		}
 	}
@@ -121,7 +169,7 @@ func TestPolicy(t *testing.T) {
 		{"fetch", `{"url":"http://nas.lan/"}`, firewall.Allow, ""},
 		{"fetch", `{"url":"https://a.example.org/"}`, firewall.Deny, "url.denied"},
 	} {
-		if v := p.Judge(call(t, tt.name, tt.args), &firewall.Files{Home: home}, nil); v.Decision != tt.decision || v.Rule != tt.rule {
+		if v := p.Judge(newCall(t, tt.name, tt.args), &firewall.Files{Home: home}, nil); v.Decision != tt.decision || v.Rule != tt.rule {
 			t.Errorf("%s %s: %s by %q (%s), want %s by %q", tt.name, tt.args, v.Decision, v.Rule, v.Reason, tt.decision, tt.rule)
 		}
 	}
@@ -148,7 +196,7 @@ func TestAllowedCommands(t *testing.T) {
 		"find / -exec chmod -R 777 / ';'":       "command.everything",
 		"npm run x; sudo cat ~/.ssh/id_ed25519": "path.secret",
 	} {
-		v := p.Judge(shell(t, command), &firewall.Files{Home: home}, nil)
+		v := p.Judge(newShellCall(t, command), &firewall.Files{Home: home}, nil)
 		if want := map[bool]firewall.Decision{true: firewall.Allow, false: firewall.Deny}[rule == ""]; v.Decision != want || rule != "" && v.Rule != rule {
 			t.Errorf("%s: %s by %q (%s), want %s by %q", command, v.Decision, v.Rule, v.Reason, want, rule)
 		}
@@ -179,7 +227,7 @@ func TestLinks(t *testing.T) {
 		"in/new.txt": "path.secret", "gone": "path.outside", "gone/x": "path.outside", "fine/fine/new/x.txt": "", "new/deep/x.txt": "",
 	} {
 		args := map[string]string{"path": work + "/" + name}
-		if v := p.Judge(call(t, "write_file", args), files, nil); v.Rule != rule {
+		if v := p.Judge(newCall(t, "write_file", args), files, nil); v.Rule != rule {
 			t.Errorf("%s: %s by %q, want %q", name, v.Decision, v.Rule, rule)
 		}
 	}
@@ -188,7 +236,7 @@ func TestLinks(t *testing.T) {
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	var steps []firewall.Verdict
-	v := (&firewall.Policy{}).Judge(call(t, "run", `{"command":"sudo ls > x; cat ~/.ssh/id_rsa"}`), &firewall.Files{Home: home}, &steps)
+	v := (&firewall.Policy{}).Judge(newCall(t, "run", `{"command":"sudo ls > x; cat ~/.ssh/id_rsa"}`), &firewall.Files{Home: home}, &steps)
 	if v.Decision != firewall.Deny || len(steps) < 3 {
 		t.Errorf("%s, steps %+v", v.Decision, steps)
 	}
@@ -197,17 +245,17 @@ func TestSteps(t *testing.T) {
 // FuzzJudge: the same arguments always get the same verdict, and no arguments cause a panic.
 func FuzzJudge(f *testing.F) {
 	for _, name := range []string{"dangerous.txt", "bypasses.txt", "harmless.txt"} {
-		for _, line := range lines(f, name) {
+		for _, line := range readLines(f, name) {
 			f.Add(line)
 		}
 	}
-	for _, line := range lines(f, "arguments.txt") {
+	for _, line := range readLines(f, "arguments.txt") {
 		f.Add(strings.SplitN(line, " ", 4)[3])
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, c := range []*tool.Call{
-			call(t, "run_command", map[string]string{"command": s}), call(t, "read_file", map[string]string{"path": s, "url": s}),
-			call(t, "db_query", map[string]any{"sql": s, "argv": []string{s}, "command": s}), call(t, "x", s),
+			newCall(t, "run_command", map[string]string{"command": s}), newCall(t, "read_file", map[string]string{"path": s, "url": s}),
+			newCall(t, "db_query", map[string]any{"sql": s, "argv": []string{s}, "command": s}), newCall(t, "x", s),
 		} {
 			if one, two := judge(c), judge(c); one != two {
 				t.Errorf("%q: %+v, then %+v", s, one, two)

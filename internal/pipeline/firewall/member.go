@@ -7,20 +7,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode"
+	"unicode/utf8"
 )
 
 // member is what the name of an argument says about its value.
 type member struct {
-	kind      kind
-	isFolder  bool // it may be the folder that a command runs in or that paths are relative to
-	isWork    bool // it is such a folder, and nothing that the tool works on
-	isPlace   bool // it is a file if it looks like one
-	isHost    bool // it may be the host of an address
-	isQuery   bool // it is a question, which may be SQL
-	isCode    bool // it is code if the tool runs something
-	isText    bool // it is code if the tool runs something in a language that its name or another argument tells
-	isRuntime bool // it names the language of code
-	isContent bool // it may be as long as a document
+	kind        kind
+	isFolder    bool // it may be the folder that a command runs in or that paths are relative to
+	isWork      bool // it is such a folder, and nothing that the tool works on
+	isPlace     bool // it is a file if it looks like one
+	isHost      bool // it may be the host of an address
+	isQuery     bool // it is a question, which may be SQL
+	isCode      bool // it is code if the tool runs something
+	isText      bool // it is code if the tool runs something in a language that its name or another argument tells
+	isRuntime   bool // it names the language of code
+	isContent   bool // it may be as long as a document
+	isArguments bool // it holds the arguments of a command
+	isAside     bool // it does not say what runs, but where, for how long or why
 }
 
 // maxBytes returns the maximum length of a string in the member.
@@ -32,19 +35,19 @@ func (m *member) maxBytes() int {
 }
 
 // memberOf returns what the name of a member says.
-func memberOf(name string) *member { return members.of(name, newMember) }
+func memberOf(name string) *member { return members.get(name, newMember) }
 
 // operationOf returns what the name of an action says.
-func operationOf(name string) *operation { return operations.of(name, newOperation) }
+func operationOf(name string) *operation { return operations.get(name, newOperation) }
 
 var (
-	members    remembered[member]
-	operations remembered[operation]
+	members    nameCache[member]
+	operations nameCache[operation]
 )
 
-// remembered caches what names say about arguments or actions, because nearly every call has the same names. The zero value
+// nameCache caches what names say about arguments or actions, because nearly every call has the same names. The zero value
 // is ready; it is safe for concurrent use.
-type remembered[T any] struct {
+type nameCache[T any] struct {
 	known atomic.Pointer[map[string]*T] // never changed, but replaced
 	mu    sync.Mutex                    // held to replace it
 }
@@ -56,8 +59,8 @@ const (
 	maxName       = 64 // bytes
 )
 
-// of returns says(name), which it calls only for a name that it does not remember.
-func (r *remembered[T]) of(name string, says func(string) *T) *T {
+// get returns says(name), which it calls only for a name that it does not remember, and remembers the result.
+func (r *nameCache[T]) get(name string, says func(string) *T) *T {
 	known := r.known.Load()
 	if known != nil {
 		if t, ok := (*known)[name]; ok {
@@ -80,11 +83,12 @@ func (r *remembered[T]) of(name string, says func(string) *T) *T {
 
 func newMember(name string) *member {
 	lower := strings.ToLower(name)
-	in := func(list string) bool { return strings.Contains(list, " "+lower+" ") }
+	in := func(list string) bool { return !strings.Contains(lower, " ") && strings.Contains(list, " "+lower+" ") }
 	return &member{
 		kind: kindOf(name), isFolder: workNames[lower] || folderNames[lower], isWork: workNames[lower], isPlace: in(placeNames), isHost: in(hostNames),
 		isQuery: lower == "q" || strings.HasSuffix(lower, "query"), isCode: in(codeNames), isText: in(textNames), isRuntime: languageNames[lower],
-		isContent: strings.Contains(contentNames, " "+name+" "),
+		isContent:   strings.Contains(contentNames, " "+name+" "),
+		isArguments: isArguments(name), isAside: workNames[lower] || folderNames[lower] || in(hostNames) || in(asideNames) || isArguments(name),
 	}
 }
 
@@ -128,6 +132,11 @@ var (
 	folderNames = setOf("directory dir folder")
 )
 
+// asideNames are further members that do not say what runs, beside a command.
+const asideNames = " description explanation reason purpose comment rationale thought thinking summary timeout timeout_ms timeoutms encoding " +
+	"session session_id sessionid terminal terminal_id terminalid shell_id shellid user username " +
+	"container container_id containerid container_name containername pod namespace connection connection_id connectionid connection_name connectionname "
+
 // languageNames are members that name the language of code.
 var languageNames = setOf("language lang interpreter shell runtime")
 
@@ -157,22 +166,35 @@ func kindOf(name string) kind {
 	return unspecified
 }
 
-// splitName returns the words of a name in lower case: file_path, filePath and file-path have two.
+// isArguments reports whether an argument holds the arguments of a command, judging by the last word of its name.
+func isArguments(name string) bool {
+	words := splitName(name)
+	return len(words) > 0 && slices.Contains([]string{"args", "arguments", "argv"}, words[len(words)-1])
+}
+
+// splitName returns the words of a name in lower case: file_path, filePath and file-path have two, SSHCommand as well.
 func splitName(name string) (words []string) {
-	start, lower := -1, false
+	start, last := -1, ' '
 	for i, r := range name {
 		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
-		if start >= 0 && (!letter || lower && unicode.IsUpper(r)) {
+		if start >= 0 && (!letter || unicode.IsUpper(r) && (unicode.IsLower(last) || unicode.IsUpper(last) && beginsLower(name[i+utf8.RuneLen(r):]))) {
 			words = append(words, strings.ToLower(name[start:i]))
 			start = -1
 		}
 		if start < 0 && letter {
 			start = i
 		}
-		lower = unicode.IsLower(r)
+		last = r
 	}
 	if start >= 0 {
 		words = append(words, strings.ToLower(name[start:]))
 	}
 	return words
+}
+
+// beginsLower reports whether s begins with a small letter that is more than the plural of capitals, as in URLs.
+func beginsLower(s string) bool {
+	next, n := utf8.DecodeRuneInString(s)
+	after, _ := utf8.DecodeRuneInString(s[n:])
+	return unicode.IsLower(next) && (next != 's' || unicode.IsLower(after))
 }

@@ -9,14 +9,14 @@ import (
 // The cache of member names is bounded in number and length of names, and gives the same results as without caching.
 func TestNamesAreRememberedWithinBounds(t *testing.T) {
 	t.Parallel()
-	var r remembered[member]
+	var r nameCache[member]
 	names := []string{"cwd", "sql_query", "outputFile", strings.Repeat("x", maxName+1) + "_path"}
 	for i := range 2 * maxRemembered {
 		names = append(names, fmt.Sprintf("made_up_%d", i))
 	}
 	for range 2 {
 		for _, name := range names {
-			if got, want := *r.of(name, newMember), *newMember(name); got != want {
+			if got, want := *r.get(name, newMember), *newMember(name); got != want {
 				t.Fatalf("%s: %+v, want %+v", name, got, want)
 			}
 		}

@@ -73,7 +73,7 @@ func (j *judgement) judgePath(s string, named bool) {
 		j.report(Deny, "path.device", "it names a device, or is written so that the rules for paths miss it")
 		return
 	}
-	if j.paths++; j.paths > maxPaths {
+	if j.pathCount++; j.pathCount > maxPaths {
 		j.touched.addUnknown()
 		j.judgeName(s, named && !j.readsOnly())
 		return
@@ -85,13 +85,13 @@ func (j *judgement) judgePath(s string, named bool) {
 	} else {
 		j.touched.add(tool.TouchFile, resolved)
 	}
-	write := named && !j.goes && !j.readsOnly()
-	rule, bad := j.forbidden(absolute, write, relative && !climbs(s))
+	write := named && !j.judgesCwd && !j.readsOnly()
+	rule, bad := j.forbidden(absolute, write, relative && !leavesFolder(s))
 	if !bad && resolved != absolute {
 		rule, bad = j.forbidden(resolved, write, false)
 	}
-	if !bad && relative && j.cwd != "" {
-		rule, bad = j.forbidden(j.resolve(path.Join(j.cwd, absolute), false), write, false)
+	for i := 0; i < len(j.cwds) && relative && !bad; i++ {
+		rule, bad = j.forbidden(j.resolve(path.Join(j.cwds[i], absolute), false), write, false)
 	}
 	switch {
 	case bad:
@@ -103,8 +103,8 @@ func (j *judgement) judgePath(s string, named bool) {
 	}
 }
 
-// climbs reports whether a relative path leads out of its folder.
-func climbs(p string) bool {
+// leavesFolder reports whether a relative path leads out of its folder.
+func leavesFolder(p string) bool {
 	return strings.HasPrefix(path.Clean(strings.ReplaceAll(p, `\`, "/")), "..")
 }
 
@@ -116,7 +116,7 @@ func (j *judgement) judgeName(s string, write bool) {
 		return
 	}
 	p, relative := j.canonical(s)
-	if rule, bad := j.forbidden(p, write, relative && !climbs(s)); bad {
+	if rule, bad := j.forbidden(p, write, relative && !leavesFolder(s)); bad {
 		j.report(Deny, rule.name, s+": "+rule.why)
 	}
 }
@@ -215,15 +215,14 @@ func (j *judgement) judgeRoots(s, p string, write bool) {
 	if len(j.policy.ReadRoots) == 0 && len(j.policy.WriteRoots) == 0 {
 		return
 	}
-	for i, roots := range [][]string{j.policy.WriteRoots, j.policy.ReadRoots} {
-		if i == 1 && write {
-			break
-		}
-		for _, root := range roots {
-			root, _ = j.canonical(root)
-			if root = j.resolve(root, false); p == root || root == "/" || strings.HasPrefix(p, root+"/") {
-				return
-			}
+	roots := j.policy.WriteRoots
+	if !write {
+		roots = slices.Concat(roots, j.policy.ReadRoots)
+	}
+	for _, root := range roots {
+		root, _ = j.canonical(root)
+		if root = j.resolve(root, false); p == root || root == "/" || strings.HasPrefix(p, root+"/") {
+			return
 		}
 	}
 	j.report(Deny, "path.outside", s+" lies outside of the folders that guard.roots allows")
@@ -317,25 +316,25 @@ func (j *judgement) holdsSystem(p string) bool {
 }
 
 func (j *judgement) home() string {
-	if j.homeIs == "" {
-		j.homeIs, _ = j.canonical(j.files.Home)
+	if j.homePath == "" {
+		j.homePath, _ = j.canonical(j.files.Home)
 	}
-	return j.homeIs
+	return j.homePath
 }
 
 // forbidden returns the rule that forbids a path. inside means that the path lies somewhere below an unknown folder, so
 // that its first folder, such as lib, is most likely not the system's.
 func (j *judgement) forbidden(p string, write, inside bool) (pathRule, bool) {
-	if harmlessDevice(p) {
+	if isHarmlessDevice(p) {
 		return pathRule{}, false
 	}
 	rules := builtinRules()
 	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
-		if rule, ok := j.firstOf(rules.byComponent[part], p, write, inside); ok {
+		if rule, ok := j.firstForbidding(rules.byComponent[part], p, write, inside); ok {
 			return rule, true
 		}
 	}
-	if rule, ok := j.firstOf(rules.others, p, write, inside); ok {
+	if rule, ok := j.firstForbidding(rules.others, p, write, inside); ok {
 		return rule, true
 	}
 	for _, own := range j.policy.Own {
@@ -351,8 +350,8 @@ func (j *judgement) forbidden(p string, write, inside bool) (pathRule, bool) {
 	return pathRule{}, false
 }
 
-// firstOf returns the first of the rules that forbids a path.
-func (j *judgement) firstOf(rules []pathRule, p string, write, inside bool) (pathRule, bool) {
+// firstForbidding returns the first of the rules that forbids a path.
+func (j *judgement) firstForbidding(rules []pathRule, p string, write, inside bool) (pathRule, bool) {
 	for i := range rules {
 		if inside && rules[i].name == "path.system" {
 			continue
@@ -373,7 +372,7 @@ func (j *judgement) applies(rule *pathRule, p string, write bool) bool {
 	return rule.name != "path.secret" || !strings.HasSuffix(base, ".pub") && !slices.Contains(publicFiles, base)
 }
 
-func harmlessDevice(p string) bool {
+func isHarmlessDevice(p string) bool {
 	switch p {
 	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return true

@@ -88,21 +88,21 @@ const (
 
 // roleOf returns the roles of a program, 0 for one that no rule names.
 func roleOf(name string) role {
-	if name == "" || !mayBeNoted(name) {
+	if name == "" || !mayBeNamed(name) {
 		return 0
 	}
-	roles := noted()[name]
+	roles := namedPrograms()[name]
 	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
 		roles |= harms
 	}
 	if last := name[len(name)-1]; last >= '0' && last <= '9' || last == '.' {
-		roles |= noted()[strings.TrimRight(name, "0123456789.")] & interprets // python3.12
+		roles |= namedPrograms()[strings.TrimRight(name, "0123456789.")] & interprets // python3.12
 	}
 	return roles
 }
 
-// noted are the programs that rules name, with their roles.
-var noted = sync.OnceValue(func() map[string]role {
+// namedPrograms are the programs that rules name, with their roles.
+var namedPrograms = sync.OnceValue(func() map[string]role {
 	roles := map[string]role{}
 	for of, list := range map[role]string{
 		harms: harmful + " mkfs newfs ", runsScripts: scriptTakers, interprets: interpreters, carries: carriers,
@@ -115,17 +115,18 @@ var noted = sync.OnceValue(func() map[string]role {
 	return roles
 })
 
-// mayBeNoted reports whether a name that is noted begins with the first two letters of name.
-func mayBeNoted(name string) bool {
+// mayBeNamed reports whether any of namedPrograms begins with the first two letters of name. It is false for most words, and
+// quicker than a look into the map.
+func mayBeNamed(name string) bool {
 	if len(name) == 1 {
 		return name == "."
 	}
-	return notedPairs()[uint16(name[0])<<8|uint16(name[1])]
+	return namedPairs()[uint16(name[0])<<8|uint16(name[1])]
 }
 
-var notedPairs = sync.OnceValue(func() *[1 << 16]bool {
+var namedPairs = sync.OnceValue(func() *[1 << 16]bool {
 	pairs := [1 << 16]bool{}
-	for name := range noted() {
+	for name := range namedPrograms() {
 		if len(name) > 1 {
 			pairs[uint16(name[0])<<8|uint16(name[1])] = true
 		}

@@ -59,33 +59,35 @@ type Files struct {
 
 // judgement collects the verdicts on one call.
 type judgement struct {
-	policy  *Policy
-	files   *Files
-	action  *tool.Action
-	server  string
-	rated   tool.Effects // see effects
-	worst   Verdict
-	best    Verdict         // verdict that the call is less harmful than its action may be
-	steps   *[]Verdict      // all verdicts, to explain the result; nil if they are not needed
-	at      []string        // current place in the arguments
-	depth   int             // of commands within commands
-	paths   int             // paths judged
-	calls   int             // simple commands judged
-	cwd     string          // absolute folder that a member such as cwd names; empty if none does
-	goes    bool            // the path being judged is the folder that cwd holds
-	runs    string          // the language of code in the arguments, as far as it is known
-	fetched []string        // names of files and variables that the command fetches from elsewhere
-	fetches bool            // the statement being judged fetches something from elsewhere
-	spent   int             // steps of [maxSteps]
-	scripts map[script]int  // judged scripts, with the depth they were judged at
-	file    *syntax.File    // the script that is judged
-	numbers numbers         // its variables, once they are needed
-	folders []string        // absolute ones that the command goes to, in which relative paths may lie
-	homeIs  string          // see home
-	holds   map[string]bool // results of holdsSecrets by folder
-	reads   bool            // the simple command that is judged is one that only reads
-	reports int             // verdicts reported, allowing ones excepted
-	touched *touched        // what the call touches; nil if not wanted
+	policy        *Policy
+	files         *Files
+	action        *tool.Action
+	server        string
+	ratedEffects  tool.Effects // 0 until method effects has asked for them
+	worst         Verdict
+	best          Verdict         // verdict that the call is less harmful than its action may be
+	saysMore      bool            // something else than a command may say what the call does, so best does not count
+	steps         *[]Verdict      // all verdicts, to explain the result; nil if they are not needed
+	place         []string        // current place in the arguments
+	depth         int             // of commands within commands
+	memberCount   int             // members of objects judged
+	pathCount     int             // paths judged
+	commandCount  int             // simple commands judged
+	cwds          []string        // absolute folders that members such as cwd name
+	judgesCwd     bool            // the path being judged is one of cwds
+	codeLanguage  string          // the language of code in the arguments, as far as it is known
+	fetchedNames  []string        // names of files and variables that the command fetches from elsewhere
+	fetches       bool            // the statement being judged fetches something from elsewhere
+	spentSteps    int             // steps of [maxSteps]
+	scripts       map[script]int  // judged scripts, with the depth they were judged at
+	file          *syntax.File    // the script that is judged
+	numbers       numbers         // its variables, once they are needed
+	folders       []string        // absolute ones that the command goes to, in which relative paths may lie
+	homePath      string          // result of method home; "" until it was called
+	secretFolders map[string]bool // results of holdsSecrets by folder
+	simpleReads   bool            // the simple command that is judged is one that only reads
+	reportCount   int             // verdicts reported, allowing ones excepted
+	touched       *touched        // what the call touches; nil if not wanted
 }
 
 // Judge returns the strictest verdict on c. If steps is not nil, it appends every verdict. The same policy, call and
@@ -97,18 +99,21 @@ func (p *Policy) Judge(c *tool.Call, files *Files, steps *[]Verdict) Verdict {
 	}
 	j.judgeDefinition()
 	j.judgeArguments(c.Args)
-	if j.worst.Decision == Allow {
-		return j.best
+	switch {
+	case j.worst.Decision != Allow:
+		return j.worst
+	case j.saysMore:
+		return Verdict{}
 	}
-	return j.worst
+	return j.best
 }
 
 // effects returns the effects of the action.
 func (j *judgement) effects() tool.Effects {
-	if j.rated == 0 {
-		_, j.rated = j.action.Rated()
+	if j.ratedEffects == 0 {
+		_, j.ratedEffects = j.action.Rated()
 	}
-	return j.rated
+	return j.ratedEffects
 }
 
 // judgeDefinition asks about a tool whose definition has changed since it was accepted.
@@ -131,7 +136,7 @@ func (j *judgement) report(d Decision, rule, reason string) {
 }
 
 func (j *judgement) reportRisk(d Decision, rule, reason string, risk tool.Risk) {
-	j.reports++
+	j.reportCount++
 	if j.steps == nil && d <= j.worst.Decision {
 		return
 	}
@@ -144,13 +149,14 @@ func (j *judgement) reportRisk(d Decision, rule, reason string, risk tool.Risk) 
 	}
 }
 
-// reportHarmless reports that what an argument asks for is known to do no harm.
+// reportHarmless reports that what an argument asks for is known to do no harm. It does not make the call harmless if
+// the tool may ignore the argument.
 func (j *judgement) reportHarmless(rule, reason string) {
 	v := Verdict{Rule: rule, Reason: reason, At: j.pointer(), Risk: tool.RiskLow}
 	if j.steps != nil {
 		*j.steps = append(*j.steps, v)
 	}
-	if j.effects()&^(tool.EffectExecute|tool.EffectRead) == 0 {
+	if j.effects()&^(tool.EffectExecute|tool.EffectRead) == 0 && j.declares("") {
 		j.best = v
 	}
 }
@@ -159,7 +165,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (j *judgement) pointer() string {
 	var b strings.Builder
-	for _, name := range j.at {
+	for _, name := range j.place {
 		b.WriteByte('/')
 		_, _ = pointerEscapes.WriteString(&b, name) // a Builder does not fail
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"collie/internal/lazyregexp"
 )
 
 // This file recognizes commands that only read and so need no question, and judges the files that they read.
@@ -15,6 +17,8 @@ import (
 //	first     a pattern or a program text, then files
 //	one       one file
 //	data      text that is not interpreted
+//	fixed     names of packages, which no substitution may make up since servers may be asked for them, without versions
+//	npm       names of packages of the usual registry, with options that only select and format
 //	none      no operands
 //	git       revisions, paths, and REVISION:PATH; options that write or run programs are excluded
 //	versions  nothing but the option or word that shows the version
@@ -166,24 +170,24 @@ git worktree list
 git reflog none
 git version none
 go version none
-go doc data -http
-go list data -toolexec -exec -overlay -modfile -mod -export -compiled -test
+go doc fixed -http
+go list fixed -toolexec -exec -overlay -modfile -mod -export -compiled -test -u -versions -retracted
 go env data -w -u -json
-npm ls data --git --userconfig --globalconfig
-npm list data --git --userconfig --globalconfig
-npm outdated data --git --userconfig --globalconfig
-npm view data --git --userconfig --globalconfig
-pip list none --python
-pip show data --python
-pip freeze none --python
-pip3 list none --python
-pip3 show data --python
-pip3 freeze none --python
+npm ls npm
+npm list npm
+npm outdated npm
+npm view npm
+pip list none --python --log --proxy --index-url --extra-index-url --find-links --index -i -f
+pip show data --python --log --proxy
+pip freeze none --python --log --proxy --find-links -f -r --requirement
+pip3 list none --python --log --proxy --index-url --extra-index-url --find-links --index -i -f
+pip3 show data --python --log --proxy
+pip3 freeze none --python --log --proxy --find-links -f -r --requirement
 cargo tree data --config
 docker ps data --config -H --host
 docker images data --config -H --host
-docker version data
-kubectl version data
+docker version data --config -H --host
+kubectl version kubectl
 kubectl get kubectl
 systemctl status data -H -M --host --machine --root --image
 systemctl is-active data -H -M --host --machine --root --image
@@ -298,6 +302,13 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 			}
 			return !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.Contains(a.text, "all") || strings.Contains(a.text, "file")
 		})
+	case "npm":
+		return !slices.ContainsFunc(args, func(a word) bool {
+			if strings.HasPrefix(a.text, "-") {
+				return !a.fixed || !npmOption(a.text)
+			}
+			return !a.fixed || strings.Contains(a.text, ":") || strings.HasPrefix(a.text, ".") || strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~")
+		})
 	case "ps":
 		for _, a := range args {
 			if !a.fixed || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") {
@@ -313,7 +324,7 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 				ended = true
 				continue
 			}
-			if !a.fixed && rule.operands != "data" || forbids(rule, a.text) {
+			if !a.fixed && rule.operands != "data" || forbidsOption(rule, a.text) {
 				return false
 			}
 			j.judgeOperand(a, false)
@@ -331,8 +342,19 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 func kubectlOption(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
-	case "-n", "--namespace", "-o", "--output", "-l", "--selector", "-A", "--all-namespaces", "--show-labels", "--no-headers", "--sort-by", "--field-selector", "-owide", "-oyaml", "-ojson", "-oname":
+	case "-n", "--namespace", "-o", "--output", "-l", "--selector", "-A", "--all-namespaces", "--show-labels", "--no-headers", "--sort-by", "--field-selector", "--client", "-owide", "-oyaml", "-ojson", "-oname":
 		return !strings.Contains(value, "file")
+	}
+	return false
+}
+
+// npmOption reports whether an option only selects what is shown or formats it. Nearly all others may name a server, or
+// a file with settings.
+func npmOption(option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	switch name {
+	case "-a", "--all", "-g", "--global", "-l", "--long", "-p", "--parseable", "--json", "--depth", "--omit", "--include", "--prod", "--production", "--dev", "--link":
+		return true
 	}
 	return false
 }
@@ -344,13 +366,15 @@ func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
 		return false
 	case "data":
 		return true
+	case "fixed":
+		return a.fixed && !strings.Contains(a.text, "@")
 	case "one":
 		if n > 1 {
 			return false
 		}
 	case "first":
 		if n == 1 {
-			return a.fixed && (rule.words[0] != "jq" || !strings.Contains(a.text, "env") && !strings.Contains(a.text, "ENV") && !strings.Contains(a.text, "input"))
+			return a.fixed && (rule.words[0] != "jq" || harmlessJQ(a.text))
 		}
 	case "git":
 		if !a.fixed {
@@ -364,8 +388,16 @@ func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
 	return true
 }
 
-// forbids reports whether a rule does not cover an option.
-func forbids(rule *readerRule, option string) bool {
+// jqModules finds the words with which a program of jq reads further files. They are harmless as names, as in .include.
+var jqModules = lazyregexp.New(`(?:^|[^\w."$])(?:import|include|modulemeta)\b`)
+
+// harmlessJQ reports whether a program of jq looks at nothing but the files that its arguments name.
+func harmlessJQ(program string) bool {
+	return !strings.Contains(program, "env") && !strings.Contains(program, "ENV") && !strings.Contains(program, "input") && !jqModules.MatchString(program)
+}
+
+// forbidsOption reports whether a rule does not cover an option.
+func forbidsOption(rule *readerRule, option string) bool {
 	name, _, _ := strings.Cut(option, "=")
 	if rule.operands == "git" {
 		for _, not := range []string{"--output", "--ext-diff", "--textconv", "--exec", "--upload-pack", "--no-index", "--contents"} {

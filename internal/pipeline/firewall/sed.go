@@ -34,26 +34,95 @@ func (j *judgement) judgeSedScript(w word) {
 
 // harmlessSed reports whether a script only prints, deletes or replaces lines of its output.
 func harmlessSed(s string) bool {
-	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == '\n' }) {
-		part = strings.TrimLeft(strings.TrimSpace(part), "0123456789,$! ")
-		for strings.HasPrefix(part, "/") { // an address
-			end := strings.Index(part[1:], "/")
-			if end < 0 {
+	for {
+		if s = strings.TrimLeft(s, "; \t\n"); s == "" {
+			return true
+		}
+		for s = strings.TrimLeft(s, "0123456789,$! "); strings.HasPrefix(s, "/"); s = strings.TrimLeft(s, "0123456789,$! I") { // addresses
+			n := sedPattern(s[1:], '/')
+			if n == 0 {
 				return false
 			}
-			part = strings.TrimLeft(part[end+2:], "0123456789,$! I")
+			s = s[1+n:]
 		}
-		switch part {
-		case "p", "d", "q", "=", "":
-			continue
+		switch {
+		case s == "":
+			return true
+		case strings.IndexByte("pdq=", s[0]) >= 0:
+			s = s[1:]
+		case s[0] == 's' && len(s) > 1 && strings.IndexByte(`|/#,:@%!`, s[1]) >= 0:
+			pattern := sedPattern(s[2:], s[1])
+			replacement := sedPart(s[2+pattern:], s[1])
+			if pattern == 0 || replacement == 0 {
+				return false
+			}
+			s = strings.TrimLeft(s[2+pattern+replacement:], "gpiI0123456789")
 		}
-		if len(part) < 4 || part[0] != 's' || strings.IndexByte(`|/#,:@%!`, part[1]) < 0 {
-			return false
-		}
-		fields := strings.Split(strings.ReplaceAll(part[2:], `\`+part[1:2], ""), part[1:2])
-		if len(fields) != 3 || strings.Trim(fields[2], "gpiI0123456789") != "" {
+		if s = strings.TrimLeft(s, " \t"); s != "" && s[0] != ';' && s[0] != '\n' {
 			return false
 		}
 	}
-	return true
+}
+
+// sedPart returns the length of a pattern or replacement with the delimiter that ends it, or 0 if none does.
+func sedPart(s string, delimiter byte) int {
+	for i := 0; i < len(s) && s[i] != '\n'; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case delimiter:
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// sedPattern is sedPart for a pattern. It returns 0 also if a delimiter stands in brackets, where one sed looks for it
+// and another does not.
+func sedPattern(s string, delimiter byte) int {
+	n := sedPart(s, delimiter)
+	if n == 0 {
+		return 0
+	}
+	for i := 0; i < n-1; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '[':
+			end := bracketEnd(s[i : n-1])
+			if end == 0 {
+				return 0
+			}
+			i += end
+		}
+	}
+	return n
+}
+
+// bracketEnd returns the place of the bracket that closes the one at the beginning of s, or 0 if that is not plain.
+func bracketEnd(s string) int {
+	i := 1
+	if strings.HasPrefix(s[i:], "^") {
+		i++
+	}
+	if strings.HasPrefix(s[i:], "]") {
+		i++
+	}
+	for ; i < len(s); i++ {
+		switch {
+		case s[i] == ']':
+			return i
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == ']':
+			return 0
+		case s[i] == '\\':
+			i++
+		case s[i] == '[' && i+1 < len(s) && strings.IndexByte(":.=", s[i+1]) >= 0: // [:space:]
+			class := strings.Index(s[i+2:], s[i+1:i+2]+"]")
+			if class < 0 {
+				return 0
+			}
+			i += 2 + class + 1
+		}
+	}
+	return 0
 }

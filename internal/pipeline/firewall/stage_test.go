@@ -26,23 +26,23 @@ func TestStage(t *testing.T) {
 		finding  string // the rule of the finding
 		asks     bool
 	}{
-		{tool.Chat, firewall.Settings{}, harm, true, "", false},
-		{tool.Chat, firewall.Settings{}, unknown, false, "command.unknown", true},
-		{tool.Chat, firewall.Settings{}, fine, false, "command.known", false},
-		{tool.Chat, firewall.Settings{LogOnly: true}, harm, false, "", false},
-		{tool.CLIAgent, firewall.Settings{}, harm, true, "", false},
-		{tool.Scheduled, firewall.Settings{}, harm, true, "", false},
-		{"", firewall.Settings{}, harm, true, "", false},
-		{tool.Direct, firewall.Settings{}, harm, false, "command.everything", true},
-		{tool.Direct, firewall.Settings{}, unknown, false, "", false},
-		{tool.MCPLocal, firewall.Settings{}, harm, false, "", false},
-		{tool.MCPRemote, firewall.Settings{}, unknown, false, "", false},
-		{tool.MCPLocal, firewall.Settings{Clients: true}, harm, true, "", false},
-		{tool.MCPRemote, firewall.Settings{Clients: true}, unknown, false, "command.unknown", true},
-		{tool.MCPRemote, firewall.Settings{Clients: true, LogOnly: true}, harm, false, "", false},
+		{origin: tool.Chat, args: harm, refused: true},
+		{origin: tool.Chat, args: unknown, finding: "command.unknown", asks: true},
+		{origin: tool.Chat, args: fine, finding: "command.known"},
+		{origin: tool.Chat, settings: firewall.Settings{LogOnly: true}, args: harm},
+		{origin: tool.CLIAgent, args: harm, refused: true},
+		{origin: tool.Scheduled, args: harm, refused: true},
+		{args: harm, refused: true},
+		{origin: tool.Direct, args: harm, finding: "command.everything", asks: true},
+		{origin: tool.Direct, args: unknown},
+		{origin: tool.MCPLocal, args: harm},
+		{origin: tool.MCPRemote, args: unknown},
+		{origin: tool.MCPLocal, settings: firewall.Settings{Clients: true}, args: harm, refused: true},
+		{origin: tool.MCPRemote, settings: firewall.Settings{Clients: true}, args: unknown, finding: "command.unknown", asks: true},
+		{origin: tool.MCPRemote, settings: firewall.Settings{Clients: true, LogOnly: true}, args: harm},
 	} {
 		s := firewall.New(firewall.Options{Settings: &tt.settings, Files: firewall.Files{Home: home}})
-		c := call(t, "run_command", tt.args)
+		c := newCall(t, "run_command", tt.args)
 		c.Origin = tt.origin
 		got, err := s.Check(t.Context(), c)
 		if (err != nil) != tt.refused {
@@ -66,7 +66,7 @@ func TestRefusal(t *testing.T) {
 	t.Parallel()
 	s := firewall.New(firewall.Options{})
 	ran := false
-	_, err := tooltest.Checked(t.Context(), s.Check, shell(t, "rm -rf /"), func(context.Context, *tool.Call) (tool.Result, error) {
+	_, err := tooltest.Checked(t.Context(), s.Check, newShellCall(t, "rm -rf /"), func(context.Context, *tool.Call) (tool.Result, error) {
 		ran = true
 		return tool.Result{}, nil
 	})
@@ -87,7 +87,7 @@ func TestLogged(t *testing.T) {
 	var log strings.Builder
 	s := firewall.New(firewall.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for _, command := range []string{"rm -rf /", "rm -rf /", "ls"} {
-		c := shell(t, command)
+		c := newShellCall(t, command)
 		c.Origin = tool.MCPLocal
 		if got, err := s.Check(t.Context(), c); err != nil || got != c {
 			t.Errorf("%q: call changed: %t, error %v", command, got != c, err)
@@ -101,11 +101,11 @@ func TestLogged(t *testing.T) {
 func TestNewSettings(t *testing.T) {
 	t.Parallel()
 	s := firewall.New(firewall.Options{})
-	if _, err := s.Check(t.Context(), shell(t, "rm -rf /")); err == nil {
+	if _, err := s.Check(t.Context(), newShellCall(t, "rm -rf /")); err == nil {
 		t.Error("it passes")
 	}
 	s.Use(&firewall.Settings{LogOnly: true})
-	if _, err := s.Check(t.Context(), shell(t, "rm -rf /")); err != nil {
+	if _, err := s.Check(t.Context(), newShellCall(t, "rm -rf /")); err != nil {
 		t.Error(err)
 	}
 }
@@ -116,7 +116,7 @@ func TestRates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := firewall.New(firewall.Options{})
 		make1 := func(session string, origin tool.Origin) error {
-			c := call(t, "get", `{}`)
+			c := newCall(t, "get", `{}`)
 			c.Session, c.Origin = session, origin
 			_, err := s.Check(t.Context(), c)
 			return err
@@ -160,16 +160,16 @@ func TestTaint(t *testing.T) {
 		risk     tool.Risk
 		asks     bool
 	}{
-		{"a write", tool.Chat, write, `{}`, firewall.Settings{}, "text.orders", tool.RiskMedium, false},
-		{"another agent's", tool.CLIAgent, write, `{}`, firewall.Settings{}, "text.orders", tool.RiskMedium, false},
-		{"a read", tool.Chat, read, `{}`, firewall.Settings{}, "", "", false},
-		{"a person's", tool.Direct, write, `{}`, firewall.Settings{}, "", "", false},
-		{"logged", tool.Chat, write, `{}`, firewall.Settings{LogOnly: true}, "", "", false},
-		{"a command", tool.Chat, shell, `{"command":"make"}`, firewall.Settings{}, "command.unknown", tool.RiskCritical, true},
-		{"a command that only reads", tool.Chat, shell, `{"command":"ls"}`, firewall.Settings{}, "command.known", tool.RiskLow, false},
+		{name: "a write", origin: tool.Chat, action: write, args: `{}`, rule: "text.orders", risk: tool.RiskMedium},
+		{name: "another agent's", origin: tool.CLIAgent, action: write, args: `{}`, rule: "text.orders", risk: tool.RiskMedium},
+		{name: "a read", origin: tool.Chat, action: read, args: `{}`},
+		{name: "a person's", origin: tool.Direct, action: write, args: `{}`},
+		{name: "logged", origin: tool.Chat, action: write, args: `{}`, settings: firewall.Settings{LogOnly: true}},
+		{name: "a command", origin: tool.Chat, action: shell, args: `{"command":"make"}`, rule: "command.unknown", risk: tool.RiskCritical, asks: true},
+		{name: "a command that only reads", origin: tool.Chat, action: shell, args: `{"command":"ls"}`, rule: "command.known", risk: tool.RiskLow},
 	} {
 		s := firewall.New(firewall.Options{Settings: &tt.settings})
-		c := call(t, tt.action.Name, tt.args)
+		c := newCall(t, tt.action.Name, tt.args)
 		c.Action, c.Origin, c.Taint = &tt.action, tt.origin, "override.prior"
 		got, err := s.Check(t.Context(), c)
 		if err != nil {

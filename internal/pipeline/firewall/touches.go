@@ -48,8 +48,8 @@ func (t *touched) addUnknown() {
 	}
 }
 
-// command adds a command and then runs judge, which judges its parts.
-func (t *touched) command(words []string, judge func()) {
+// addCommand adds a command and then runs judge, which judges its parts.
+func (t *touched) addCommand(words []string, judge func()) {
 	if t == nil {
 		judge()
 		return
@@ -94,8 +94,8 @@ func (j *judgement) commandWords(script string) []string {
 	return simpleCommand(script)
 }
 
-// printable reports whether a host consists of plain ASCII characters, so that its meaning is unambiguous.
-func printable(host string) bool {
+// isPlainHost reports whether a host consists of plain ASCII characters, so that its meaning is unambiguous.
+func isPlainHost(host string) bool {
 	return !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' })
 }
 

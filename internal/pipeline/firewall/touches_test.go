@@ -53,6 +53,8 @@ func TestTouches(t *testing.T) {
 		`{"command":"go test","cwd":"/home/ada/site"}`:               {"file /home/ada/site", "command go\ntest"},
 		`{"command":"go test","env":{"GOFLAGS":"-exec=./x"}}`:        nil,
 		`{"commands":["go test","ls"]}`:                              {"command go\ntest", "command ls"},
+		`{"command":"make all","cmd":"ls"}`:                          {"command make\nall", "command ls"},
+		`{"command":"ls","shell":"bash"}`:                            {"command ls"},
 		`{"sql":"SELECT 1"}`:                                         nil,
 		`{"title":"words","count":3}`:                                {},
 		`{}`:                                                         {},

@@ -7,16 +7,16 @@ import (
 
 // This file judges what can be said of a command without parsing it, which is enough for most and much faster.
 
-// script identifies a script that was judged: the same text means something else after cd.
+// script identifies a script that was judged: the same text means something else after cd, and in another folder.
 type script struct {
-	text    string
-	folders int
+	text, cwds string
+	folders    int
 }
 
 // judgedBefore reports whether the same script was judged before at this depth or a smaller one, where scripts within it were
 // followed at least as far. It notes the script as judged.
 func (j *judgement) judgedBefore(text string) bool {
-	key := script{text, len(j.folders)}
+	key := script{text, strings.Join(j.cwds, "\x00"), len(j.folders)}
 	if at, ok := j.scripts[key]; ok && at <= j.depth {
 		return true
 	}
@@ -80,7 +80,7 @@ func countTokens(s string, most int) int {
 	return n
 }
 
-// afterQuoted returns the last byte of the quoted text at i, or i if something in it is substituted or it does not end.
+// afterQuoted returns the index of the last byte of the quoted text at i, or i if something in it is substituted or it does not end.
 func afterQuoted(s string, i int) int {
 	switch s[i] {
 	case '\\':
@@ -104,7 +104,7 @@ func afterQuoted(s string, i int) int {
 	return i
 }
 
-// afterHeredoc returns the last byte of a here-document whose operator is at i, or i if there is none.
+// afterHeredoc returns the index of the last byte of a here-document whose operator is at i, or i if there is none.
 func afterHeredoc(s string, i int) int {
 	rest := s[i:]
 	if !strings.HasPrefix(rest, "<<") || strings.HasPrefix(rest, "<<<") {
@@ -132,9 +132,9 @@ func afterHeredoc(s string, i int) int {
 
 // scan is the memory that scanUnparsed works in. A command of 8 KiB has thousands of words.
 type scan struct {
-	words  []word              // of one command
-	most   int                 // how many words the longest command had
-	judged map[string]struct{} // the commands
+	words   []word              // of one command
+	longest int                 // how many words the longest command had
+	judged  map[string]struct{} // the commands
 }
 
 // maxKept bounds the words and the commands that a scan has room for if its memory is to be used again. Clearing more would
@@ -148,9 +148,9 @@ func (s *scan) release() {
 	if cap(s.words) > maxKept || len(s.judged) > maxKept {
 		return
 	}
-	clear(s.words[:s.most])
+	clear(s.words[:s.longest])
 	clear(s.judged)
-	s.most = 0
+	s.longest = 0
 	scans.Put(s)
 }
 
@@ -188,7 +188,7 @@ func (j *judgement) scanUnparsed(s string) {
 				for w := range strings.FieldsSeq(command) {
 					scan.words = append(scan.words, word{text: strings.Trim(w, `"'{}`), fixed: true})
 				}
-				scan.most = max(scan.most, len(scan.words))
+				scan.longest = max(scan.longest, len(scan.words))
 				j.denyHarm(scan.words)
 			}
 		}

@@ -27,24 +27,24 @@ func wordOf(w *syntax.Word) word {
 	}
 	var b strings.Builder
 	if w != nil {
-		out.read(&b, w.Parts, false)
+		out.appendParts(&b, w.Parts, false)
 	}
 	out.text = b.String()
 	return out
 }
 
-func (w *word) read(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
+func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
 	for _, part := range parts {
 		switch part := part.(type) {
 		case *syntax.Lit:
-			w.literal(b, part.Value, quoted)
+			w.appendLiteral(b, part.Value, quoted)
 		case *syntax.SglQuoted:
 			b.WriteString(part.Value)
 			if part.Dollar && strings.Contains(part.Value, `\`) {
 				w.fixed = false
 			}
 		case *syntax.DblQuoted:
-			w.read(b, part.Parts, true)
+			w.appendParts(b, part.Parts, true)
 		case *syntax.ParamExp:
 			if part.Param != nil && part.Param.Value == "HOME" && part.Exp == nil && part.Slice == nil && part.Repl == nil && !part.Excl && !part.Length {
 				b.WriteString("~")
@@ -57,9 +57,9 @@ func (w *word) read(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// literal reads text without quotes or, if quoted is set, within double quotes, where a backslash escapes only some
+// appendLiteral appends s as the shell reads it: as text without quotes or, if quoted is set, within double quotes, where a backslash escapes only some
 // characters.
-func (w *word) literal(b *strings.Builder, s string, quoted bool) {
+func (w *word) appendLiteral(b *strings.Builder, s string, quoted bool) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0):
