@@ -20,9 +20,9 @@ CREATE TABLE guardian_verdict (key BLOB PRIMARY KEY, verdict TEXT NOT NULL, made
 CREATE INDEX guardian_verdict_made ON guardian_verdict (made);
 `}}
 
-// cached returns the verdict with that key if it is not older than cacheTTL. If the store cannot be read, nothing is
+// findCached returns the verdict with that key if it is not older than cacheTTL. If the store cannot be read, nothing is
 // found.
-func (s *Stage) cached(ctx context.Context, db *store.Store, k key) (v verdict, found bool) {
+func (s *Stage) findCached(ctx context.Context, db *store.Store, k key) (v verdict, found bool) {
 	if db == nil {
 		return v, false
 	}
@@ -41,8 +41,8 @@ func (s *Stage) cached(ctx context.Context, db *store.Store, k key) (v verdict, 
 	return v, found
 }
 
-// cache stores a verdict and deletes expired ones, and the oldest if there are too many.
-func (s *Stage) cache(ctx context.Context, db *store.Store, k key, v *verdict) {
+// storeVerdict stores a verdict and deletes expired ones, and the oldest if there are too many.
+func (s *Stage) storeVerdict(ctx context.Context, db *store.Store, k key, v *verdict) {
 	if db == nil {
 		return
 	}

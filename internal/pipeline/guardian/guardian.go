@@ -90,6 +90,9 @@ type pendingReview struct {
 	done    chan struct{}
 	verdict verdict
 	err     error
+	// abandoned means that the call which made the review ended meanwhile, so another that waits for it has to make its
+	// own.
+	abandoned bool
 }
 
 // New returns a Stage with mode Off.
@@ -126,14 +129,14 @@ func (s *Stage) Close(ctx context.Context) {
 // guardian.unavailable if the review failed. With [Monitor] Check returns at once.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	settings := s.settings.Load()
-	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.reviews(c) {
+	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.mustReview(c) {
 		return c, nil
 	}
 	if settings.Mode == Monitor {
 		s.monitor(ctx, settings, c)
 		return c, nil
 	}
-	v := s.verdict(ctx, settings, c)
+	v := s.verdictOrFailed(ctx, settings, c)
 	out := *c
 	out.Review = &tool.Review{Rule: ruleOf(&v), Reason: v.Reason, Verdict: v.Risk, Threshold: settings.Threshold}
 	return &out, nil
@@ -152,7 +155,7 @@ func (s *Stage) monitor(ctx context.Context, settings *Settings, c *tool.Call) {
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // the call may end first
 		defer cancel(nil)
 		defer context.AfterFunc(s.closing, func() { cancel(context.Cause(s.closing)) })()
-		v := s.verdict(ctx, settings, c)
+		v := s.verdictOrFailed(ctx, settings, c)
 		s.decided(c, tool.Decision{Stage: "guardian", Rule: ruleOf(&v), Risk: v.Risk, Verdict: tool.Noted})
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -162,8 +165,8 @@ func (s *Stage) monitor(ctx context.Context, settings *Settings, c *tool.Call) {
 	})
 }
 
-// verdict returns and logs the verdict on c. If the review failed, the risk is [tool.ReviewFailed].
-func (s *Stage) verdict(ctx context.Context, settings *Settings, c *tool.Call) verdict {
+// verdictOrFailed reviews c, and returns and logs the verdict on c. If the review failed, the risk is [tool.ReviewFailed].
+func (s *Stage) verdictOrFailed(ctx context.Context, settings *Settings, c *tool.Call) verdict {
 	start := s.opts.Now()
 	v, err := s.review(ctx, settings, c)
 	attrs := []slog.Attr{slog.String("tool", c.Subject()), slog.String("origin", string(c.Origin)), slog.Duration("took", s.opts.Now().Sub(start))}
@@ -183,8 +186,8 @@ func ruleOf(v *verdict) string {
 	return "guardian.risk"
 }
 
-// reviews reports whether c is to be reviewed: it comes from a model and does more than read.
-func (s *Settings) reviews(c *tool.Call) bool {
+// mustReview reports whether c is to be reviewed: it comes from a model and does more than read.
+func (s *Settings) mustReview(c *tool.Call) bool {
 	if c.Kind != tool.KindCall || c.Action == nil || c.Origin == tool.Direct {
 		return false
 	}
@@ -209,19 +212,23 @@ func (s *Stage) review(ctx context.Context, settings *Settings, c *tool.Call) (v
 	q := newQuestion(ctx, settings.Model, c)
 	k := q.key()
 	s.mu.Lock()
-	if p := s.pending[k]; p != nil {
+	for p := s.pending[k]; p != nil; p = s.pending[k] {
 		s.mu.Unlock()
 		select {
 		case <-p.done:
-			return p.verdict, p.err
 		case <-ctx.Done():
 			return verdict{}, context.Cause(ctx)
 		}
+		if p.err == nil || !p.abandoned {
+			return p.verdict, p.err
+		}
+		s.mu.Lock()
 	}
 	p := &pendingReview{done: make(chan struct{})}
 	s.pending[k] = p
 	s.mu.Unlock()
-	p.verdict, p.err = s.cachedOrAsk(ctx, settings.Model, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return ask(ctx, r, q) }, &s.calls)
+	p.verdict, p.err = s.cachedOrAsk(ctx, settings.Model, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return askVerdict(ctx, r, q) }, &s.calls)
+	p.abandoned = ctx.Err() != nil
 	s.mu.Lock()
 	delete(s.pending, k)
 	s.mu.Unlock()
@@ -231,6 +238,7 @@ func (s *Stage) review(ctx context.Context, settings *Settings, c *tool.Call) (v
 
 // cachedOrAsk returns the verdict in the cache, or calls ask unless b is open.
 func (s *Stage) cachedOrAsk(ctx context.Context, model string, k key, ask func(context.Context, *Reviewer) (verdict, error), b *breaker) (verdict, error) {
+	call := ctx
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	select {
@@ -243,18 +251,18 @@ func (s *Stage) cachedOrAsk(ctx context.Context, model string, k key, ask func(c
 	if err != nil {
 		return verdict{}, err
 	}
-	if v, ok := s.cached(ctx, r.Store, k); ok {
+	if v, ok := s.findCached(ctx, r.Store, k); ok {
 		return v, nil
 	}
 	if b.isOpen(s.opts.Now()) {
 		return verdict{}, errBreakerOpen{}
 	}
 	v, err := ask(ctx, &r)
-	if !errors.Is(context.Cause(ctx), context.Canceled) { // if the caller gave up, the model did not fail
+	if call.Err() == nil || errors.Is(context.Cause(call), context.DeadlineExceeded) { // if the caller gave up, the model did not fail
 		b.record(err, s.opts.Now())
 	}
 	if err == nil {
-		s.cache(ctx, r.Store, k, &v)
+		s.storeVerdict(ctx, r.Store, k, &v)
 	}
 	return v, err
 }

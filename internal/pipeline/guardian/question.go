@@ -111,7 +111,7 @@ func (q *question) key() (k key) {
 // text returns the question for the model. Long parts are cut in the middle, with a note.
 func (q *question) text(word string) (string, error) {
 	short := *q
-	short.Description, short.First, short.Last = middle(q.Description, maxText), middle(q.First, maxText), middle(q.Last, maxText)
+	short.Description, short.First, short.Last = cutMiddle(q.Description, maxText), cutMiddle(q.First, maxText), cutMiddle(q.Last, maxText)
 	head, err := json.Marshal(&short)
 	if err != nil {
 		return "", err
@@ -126,14 +126,14 @@ func (q *question) text(word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return word + "\n" + string(head) + "\narguments: " + middle(string(body), maxArgs) + "\n" + word, nil
+	return word + "\n" + string(head) + "\narguments: " + cutMiddle(string(body), maxArgs) + "\n" + word, nil
 }
 
 // shortenStrings returns value with long strings cut.
 func shortenStrings(value any) any {
 	switch v := value.(type) {
 	case string:
-		return middle(v, maxString)
+		return cutMiddle(v, maxString)
 	case []any:
 		for i := range v {
 			v[i] = shortenStrings(v[i])
@@ -146,8 +146,8 @@ func shortenStrings(value any) any {
 	return value
 }
 
-// middle cuts the middle out of a text longer than limit bytes.
-func middle(text string, limit int) string {
+// cutMiddle cuts the middle out of a text longer than limit bytes.
+func cutMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -171,8 +171,8 @@ type verdict struct {
 	cached     bool
 }
 
-// ask asks the model for a verdict on q.
-func ask(ctx context.Context, r *Reviewer, q *question) (verdict, error) {
+// askVerdict asks the model for a verdict on q.
+func askVerdict(ctx context.Context, r *Reviewer, q *question) (verdict, error) {
 	word := rand.Text()
 	text, err := q.text(word)
 	if err != nil {
@@ -182,7 +182,7 @@ func ask(ctx context.Context, r *Reviewer, q *question) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	return parse(answer)
+	return parseVerdict(answer)
 }
 
 // isCategory reports whether c is a word and not free text.
@@ -190,8 +190,8 @@ func isCategory(c string) bool {
 	return c != "" && len(c) <= 40 && strings.Trim(c, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// parse parses a verdict strictly: anything else in the answer is an error.
-func parse(answer string) (v verdict, err error) {
+// parseVerdict parses a verdict strictly: anything else in the answer is an error.
+func parseVerdict(answer string) (v verdict, err error) {
 	d := json.NewDecoder(strings.NewReader(withoutFence(answer)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {

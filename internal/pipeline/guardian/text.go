@@ -48,14 +48,14 @@ func (s *Stage) Read(ctx context.Context, text string, found []string) (string, 
 		return "", errNoReader
 	}
 	k := key(sha256.Sum256([]byte("text\x00" + textPrompt + "\x00" + settings.Reader + "\x00" + strings.Join(found, ",") + "\x00" + text)))
-	v, err := s.cachedOrAsk(ctx, settings.Reader, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return read(ctx, r, text, found) }, &s.texts)
+	v, err := s.cachedOrAsk(ctx, settings.Reader, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return askAboutText(ctx, r, text, found) }, &s.texts)
 	return string(v.Risk), err
 }
 
-// read asks the model to judge text.
-func read(ctx context.Context, r *Reviewer, text string, found []string) (verdict, error) {
+// askAboutText asks the model to judge text.
+func askAboutText(ctx context.Context, r *Reviewer, text string, found []string) (verdict, error) {
 	word := rand.Text()
-	body := word + "\nrules: " + strings.Join(found, ", ") + "\n" + middle(strings.ToValidUTF8(text, "?"), maxExcerpt) + "\n" + word
+	body := word + "\nrules: " + strings.Join(found, ", ") + "\n" + cutMiddle(strings.ToValidUTF8(text, "?"), maxExcerpt) + "\n" + word
 	answer, err := r.complete(ctx, fmt.Sprintf(textPrompt, word), body, "promptguard")
 	if err != nil {
 		return verdict{}, err

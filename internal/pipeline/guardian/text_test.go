@@ -49,7 +49,7 @@ func TestReadingsAreKept(t *testing.T) {
 	if n := len(w.fake.Requests()); n != 2 {
 		t.Errorf("%d requests for two texts", n)
 	}
-	m := &silent{fail: errors.New("down")}
+	m := &silentModel{fail: errors.New("down")}
 	s := guardian.New(guardian.Options{Open: func(context.Context, string) (guardian.Reviewer, error) { return guardian.Reviewer{Model: m}, nil }})
 	s.Use(guardian.Settings{Mode: guardian.Enforce, Reader: "m"})
 	for range 7 {
@@ -60,7 +60,7 @@ func TestReadingsAreKept(t *testing.T) {
 	if m.asked.Load() != 5 {
 		t.Errorf("a model that fails is asked %d times, expected 5", m.asked.Load())
 	}
-	if _, err := s.Check(t.Context(), call(`{}`)); err != nil || m.asked.Load() != 6 {
+	if _, err := s.Check(t.Context(), newCall(`{}`)); err != nil || m.asked.Load() != 6 {
 		t.Errorf("calls are reviewed no more: %d, %v", m.asked.Load(), err)
 	}
 	s.Use(guardian.Settings{})

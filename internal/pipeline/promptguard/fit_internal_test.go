@@ -61,7 +61,7 @@ func load(t *testing.T) (all []sample) {
 		}
 		for i, f := range txtar.Parse(data).Files {
 			all = append(all, sample{
-				name: file[:1] + " " + f.Name, text: Unescape(strings.TrimSuffix(string(f.Data), "\n")), fold: (i*7 + i/13) % folds,
+				name: file[:1] + " " + f.Name, text: Unescape(strings.TrimSuffix(string(f.Data), "\n")), fold: (i*7 + i/13) % folds, // mixes them, since texts of one kind follow each other
 				attack: file == "attacks.txtar" || strings.HasPrefix(f.Name, "attack"),
 			})
 		}

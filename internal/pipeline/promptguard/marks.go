@@ -11,7 +11,8 @@ import (
 
 // This file finds delimiters of forged messages, URLs that carry data away, and encoded texts.
 
-// marks are delimiters between messages in the APIs and templates of models. They do not occur in ordinary text.
+// marks are delimiters between messages in the APIs and templates of models. They do not occur in ordinary text. In
+// those that begin with \n\n, the line breaks are written as JSON escapes them.
 var marks = [...]string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|start_header_id|>", "<|eot_id|>", "[INST]", "<<SYS>>",
 	"</tool_result>", "<function_results>", "<invoke name=", "<system>", "</system>", "<assistant>", "### System:", "### Instruction:", "### Response:",
@@ -20,13 +21,14 @@ var marks = [...]string{
 }
 
 const (
-	minRoles   = 2
+	minRoles   = 2  // speakers, or lines that name one, of a forged conversation
 	minEncoded = 24 // characters in base64 or hexadecimal
 	minPercent = 3  // percent codes
 )
 
-// mark adds a match if one of the marks is at i.
-func (f *matches) mark(t *tables, text string, i int, at []int32) {
+// addForgedMark adds a match if one of the marks is at i. As everywhere in this package, text is the text without its
+// disguises, and at tells where each of its bytes comes from; see [unfold] and [origin].
+func (f *matches) addForgedMark(t *tables, text string, i int, at []int32) {
 	for _, m := range marks {
 		if text[i] != m[0] || !strings.HasPrefix(text[i:], m) || f.has("role.mark") {
 			continue
@@ -39,15 +41,15 @@ func (f *matches) mark(t *tables, text string, i int, at []int32) {
 	}
 }
 
-// roles finds delimiters of forged conversations and URLs made to carry data away.
-func (f *matches) roles(text string, at []int32) {
-	for _, m := range [...]string{"【系统", "BEGIN SYSTEM MESSAGE"} {
+// findRolesAndAddresses finds delimiters of forged conversations and URLs made to carry data away.
+func (f *matches) findRolesAndAddresses(text string, at []int32) {
+	for _, m := range [...]string{"【系统", "BEGIN SYSTEM MESSAGE"} { // not in marks, which are only looked for where a byte of the kind tag stands
 		if i := strings.Index(text, m); i >= 0 {
 			f.add("role.mark", suspiciousFrom-discount(loadTables(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
 		}
 	}
 	if strings.Contains(text, ":") || strings.Contains(text, "：") {
-		f.lines(text, at)
+		f.findForgedLines(text, at)
 	}
 	for i := 0; ; {
 		n := strings.Index(text[i:], "http")
@@ -56,17 +58,17 @@ func (f *matches) roles(text string, at []int32) {
 		}
 		i += n
 		end := i + strings.IndexAny(text[i:]+" ", " \t\n\"`，。")
-		f.address(text, i, end, at)
+		f.judgeAddress(text, i, end, at)
 		i = max(end, i+4)
 	}
 }
 
-// lines finds lines that begin like messages in a conversation with a model.
-func (f *matches) lines(text string, at []int32) {
+// findForgedLines finds lines that begin like messages in a conversation with a model.
+func (f *matches) findForgedLines(text string, at []int32) {
 	seen, first, lines := [3]bool{}, -1, 0
 	for i := 0; i < len(text); {
 		rest := text[i:]
-		if strings.IndexByte("sSaAuU\xe7\xe5", rest[0]) < 0 {
+		if strings.IndexByte("sSaAuU\xe7\xe5", rest[0]) < 0 { // no name below begins with this byte
 			n := strings.IndexByte(rest, '\n')
 			if n < 0 {
 				break
@@ -90,23 +92,25 @@ func (f *matches) lines(text string, at []int32) {
 		}
 		i += n + 1
 	}
-	n := 0
+	speakers := 0
 	for _, s := range seen {
 		if s {
-			n++
+			speakers++
 		}
 	}
-	if n >= minRoles && (seen[0] || seen[1]) {
+	if system, assistant := seen[0], seen[1]; speakers >= minRoles && (system || assistant) {
 		weight := suspiciousFrom
-		if lines == minRoles && !seen[0] { // one question with its answer: people keep these
+		if lines == minRoles && !system { // one question with its answer: people keep these
 			weight--
 		}
-		f.add("role.lines", weight-discount(loadTables(), text, first, first+4), origin(at, first), len(text))
+		// The first four bytes stand for all lines: whether they are quoted shows at their beginning.
+		f.add("role.lines", weight-discount(loadTables(), text, first, first+4), origin(at, first), origin(at, len(text)))
 	}
 }
 
-// address adds a match if the URL from start to end has a placeholder for data.
-func (f *matches) address(text string, start, end int, at []int32) {
+// judgeAddress adds a match if the URL from start to end has a placeholder for data, such as {history}. In a link of Markdown
+// any placeholder counts; elsewhere the URL must also name something of a conversation or a secret.
+func (f *matches) judgeAddress(text string, start, end int, at []int32) {
 	a := text[start:end]
 	isLink := start > 1 && text[start-2:start] == "](" || start > 2 && text[start-3:start] == "]: "
 	placeholder := strings.ContainsAny(a, "{<") || strings.Contains(a, "SECRET")
@@ -121,9 +125,9 @@ func (f *matches) address(text string, start, end int, at []int32) {
 	}
 }
 
-// encodings scans the parts of text that are encoded.
-func (f *matches) encodings(text string, layer int) {
-	f.percents(text, layer)
+// scanEncoded scans the parts of text that are encoded.
+func (f *matches) scanEncoded(text string, layer int) {
+	f.scanPercents(text, layer)
 	for i := 0; i+minEncoded <= len(text); {
 		// If a byte within the next minEncoded is not part of an encoding, no long enough run begins before it.
 		far := i + minEncoded - 1
@@ -147,14 +151,14 @@ func (f *matches) encodings(text string, layer int) {
 			end++
 		}
 		if upper > 2 && lower > 2 || digits > 8 {
-			f.code(text[i:end], layer, i, end)
+			f.scanRun(text[i:end], layer, i, end)
 		}
 		i = end
 	}
 }
 
-// percents scans the parts of text in percent encoding.
-func (f *matches) percents(text string, layer int) {
+// scanPercents scans the parts of text in percent encoding.
+func (f *matches) scanPercents(text string, layer int) {
 	for i := 0; ; {
 		n := strings.IndexByte(text[i:], '%')
 		if n < 0 {
@@ -202,15 +206,15 @@ func percentEnd(text string, i int) int {
 	return end
 }
 
-// code scans a run that decodes as hexadecimal or base64.
-func (f *matches) code(run string, layer, start, end int) {
+// scanRun scans a run that decodes as hexadecimal or base64.
+func (f *matches) scanRun(run string, layer, start, end int) {
 	if f.decoded += len(run); f.decoded > maxDecoded {
 		return
 	}
 	var head [2 * minEncoded]byte
 	n := copy(head[:], run)
 	var plain [2 * minEncoded]byte
-	if m, err := hex.Decode(plain[:], head[:n&^1]); err == nil && printable(plain[:m]) {
+	if m, err := hex.Decode(plain[:], head[:n&^1]); err == nil && isPrintable(plain[:m]) {
 		if b, err := hex.DecodeString(run[:len(run)&^1]); err == nil {
 			f.scanDecoded(string(b), layer, start, end)
 		}
@@ -220,15 +224,15 @@ func (f *matches) code(run string, layer, start, end int) {
 	if strings.ContainsAny(run, "-_") {
 		encoding = base64.RawURLEncoding
 	}
-	if m, err := encoding.Decode(plain[:], head[:n&^3]); err != nil || !printable(plain[:m]) {
+	if m, err := encoding.Decode(plain[:], head[:n&^3]); err != nil || !isPrintable(plain[:m]) {
 		return
 	}
 	b, _ := encoding.DecodeString(run) // best effort: the part before an error counts
 	f.scanDecoded(string(b), layer, start, end)
 }
 
-// printable reports whether b looks like the beginning of a text.
-func printable(b []byte) bool {
+// isPrintable reports whether b looks like the beginning of a text.
+func isPrintable(b []byte) bool {
 	for len(b) > 3 {
 		r, size := utf8.DecodeRune(b)
 		if r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t' && r != '\r' {
@@ -239,7 +243,7 @@ func printable(b []byte) bool {
 	return true
 }
 
-// scanDecoded scans a text that was encoded from start to end.
+// scanDecoded scans a text that was encoded from start to end. Nearly suspicious is enough here, since hiding it counts too.
 func (f *matches) scanDecoded(text string, layer, start, end int) {
 	inner := matches{decoded: f.decoded}
 	inner.scan(text, layer+1)

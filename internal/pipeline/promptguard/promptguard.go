@@ -102,10 +102,10 @@ func (f *matches) scan(text string, layer int) {
 	t := loadTables()
 	plain, at := unfold(text, f)
 	s := sentences{tables: t, matches: f, text: plain, at: at}
-	s.read()
-	f.roles(plain, at)
+	s.judgeText()
+	f.findRolesAndAddresses(plain, at)
 	if layer < maxLayers {
-		f.transposed(plain, s.rotations, s.reversals, layer, origin(at, len(plain)))
-		f.encodings(text, layer)
+		f.scanTransposed(plain, s.rotations, s.reversals, layer, origin(at, len(plain)))
+		f.scanEncoded(text, layer)
 	}
 }

@@ -14,6 +14,11 @@ const (
 	maxQuoted    = 160 // bytes between a match and the quotation marks around it
 	maxTag       = 400 // bytes of an HTML tag that are checked
 	maxDiscounts = 16  // matches for which discount is called, since it is slow
+
+	// What discount takes off the points of a match.
+	discountQuoted    = 3                  // it is quoted
+	discountAboutThem = 2                  // words such as "attack" are near
+	discountQuotation = suspiciousFrom + 1 // both, or quoted near words about what is said: what weighs suspiciousFrom counts no more
 )
 
 // event is an occurrence of a term.
@@ -32,19 +37,19 @@ type sentences struct {
 	list      [maxEvents]event
 	n         int
 	mask      classes
-	shown     int // end of the text that a person does not see
+	hiddenEnd int // end of the text that a person does not see
 	discounts int // calls of discount
 
 	// The signs and words in this sentence, and in the one before it.
-	weighing             bool // a sentence has begun
-	signed, before       kinds
-	heavy, beforeHeavy   int                     // sum of the weights of words
-	seen                 [maxWeighed >> 6]uint64 // words that are in the sum
-	signedAt, signedTo   int                     // where the signs and words of this sentence begin and end
-	mute                 bool                    // signs and words are not weighed
-	beforeAt, beforeTo   int                     // where those of the sentence before begin and end
-	nobodyAt             int                     // end of the last negation, such as "never"
-	rotations, reversals int                     // words in rot13, and words backwards, so far
+	inSentence                 bool // a sentence has begun
+	signs, previousSigns       kinds
+	wordWeight, previousWeight int                     // sum of the weights of words
+	seen                       [maxWeighed >> 6]uint64 // words that are in the sum
+	signedAt, signedTo         int                     // where the signs and words of this sentence begin and end
+	mute                       bool                    // signs and words are not weighed
+	previousAt, previousTo     int                     // where those of the sentence before begin and end
+	nobodyAt                   int                     // end of the last negation, such as "never"
+	rotations, reversals       int                     // words in rot13, and words backwards, so far
 }
 
 // origin returns the offset in the original text of byte i.
@@ -55,40 +60,40 @@ func origin(at []int32, i int) int {
 	return int(at[min(i, len(at)-1)])
 }
 
-// read scans the text word by word, and Chinese text character by character.
-func (s *sentences) read() {
+// judgeText scans the text word by word, and Chinese text character by character, and judges each sentence at its end.
+func (s *sentences) judgeText() {
 	text := s.text
 	for i := 0; i < len(text); {
 		b := text[i]
 		switch byteKinds[b] {
 		case letter:
-			i = s.word(i)
+			i = s.matchWord(i)
 		case wide:
-			s.match(i, false)
+			s.matchTerms(i, asWritten)
 			_, size := utf8.DecodeRuneInString(text[i:])
 			if size == 3 && (text[i:i+3] == "。" || text[i:i+3] == "！" || text[i:i+3] == "？" || text[i:i+3] == "；") {
-				s.judge(false)
+				s.endSentence()
 			}
 			i += size
 		case stop:
 			if i+1 == len(text) || byteKinds[text[i+1]] != letter && text[i+1] < utf8.RuneSelf {
-				s.judge(false)
+				s.endSentence()
 			}
 			i++
 		case line:
 			if i+1 < len(text) && strings.IndexByte("\n-*#|>{}", text[i+1]) >= 0 {
-				s.judge(false)
+				s.endSentence()
 			}
 			i++
 		case tag:
 			s.markHidden(i)
-			s.matches.mark(s.tables, text, i, s.at)
+			s.matches.addForgedMark(s.tables, text, i, s.at)
 			i++
 		default:
 			i++
 		}
 	}
-	s.judge(false)
+	s.endSentence()
 }
 
 // Kinds of bytes.
@@ -119,9 +124,9 @@ var byteKinds = func() (k [256]uint8) {
 	return k
 }()
 
-// word matches the terms that begin with the word at i and returns the end of the word.
-func (s *sentences) word(i int) int {
-	if !s.match(i, false) && i > 0 && s.text[i-1] == '\\' && strings.IndexByte("nrt", s.text[i]) >= 0 {
+// matchWord matches the terms that begin with the word at i and returns the end of the word.
+func (s *sentences) matchWord(i int) int {
+	if !s.matchTerms(i, asWritten) && i > 0 && s.text[i-1] == '\\' && strings.IndexByte("nrt", s.text[i]) >= 0 {
 		return i + 1 // an escape sequence of JSON
 	}
 	end, digits := i, 0
@@ -132,7 +137,7 @@ func (s *sentences) word(i int) int {
 		end++
 	}
 	if digits > 0 && digits < end-i && end-i < 20 {
-		s.match(i, true)
+		s.matchTerms(i, digitsAsLetters)
 	}
 	return end
 }
@@ -140,8 +145,15 @@ func (s *sentences) word(i int) int {
 // leet are the letters that the digits 0 to 9 stand for in "leetspeak".
 const leet = "oizeasbtbg"
 
-// match adds an event for the terms that begin at i. With digits, digits are read as letters.
-func (s *sentences) match(i int, digits bool) bool {
+// How matchTerms reads digits.
+const (
+	asWritten       = false
+	digitsAsLetters = true // as in "1gn0re"; see leet
+)
+
+// matchTerms finds the terms that begin at i: it adds one event for all classes that they are of, and weighs them as signs and
+// words. It reports whether a term with a class or a sign was found. digits says how digits are read.
+func (s *sentences) matchTerms(i int, digits bool) bool {
 	at, j := s.enter(s.text, i, digits)
 	if at == 0 {
 		return false
@@ -149,8 +161,8 @@ func (s *sentences) match(i int, digits bool) bool {
 	text := s.text
 	var all classes
 	var signs kinds
-	last := i
-	for {
+	last := i // end of the longest term
+	for {     // at is the node in the tree of terms that text[i:j] leads to
 		if n := s.nodes[at]; n.means != 0 && (n.open || text[j-1] >= utf8.RuneSelf || j == len(text) || byteKinds[text[j]] != letter) {
 			m := &s.means[n.means]
 			if m.word != 0 && !s.mute {
@@ -189,33 +201,33 @@ func (s *sentences) match(i int, digits bool) bool {
 		s.sign(signs, i, last)
 	}
 	if all != 0 {
-		s.event(all, i, last)
+		s.addEvent(all, i, last)
 	}
 	return all != 0 || signs != 0
 }
 
-// event adds an event, without the classes that a negation before it cancels.
-func (s *sentences) event(is classes, start, end int) {
+// addEvent adds an event, without the classes that a negation before it cancels.
+func (s *sentences) addEvent(is classes, start, end int) {
 	if is&s.is.mustNot != 0 {
 		is &^= s.is.must
 	}
-	if is&s.is.denied != 0 && s.negated(start) {
-		is &^= s.is.denied
+	if is&s.is.negatable != 0 && s.isNegated(start) {
+		is &^= s.is.negatable
 	}
 	if s.n == maxEvents {
-		s.judge(true)
+		s.judgePart()
 	}
-	s.list[s.n] = event{is, start, end, start < s.shown}
+	s.list[s.n] = event{is, start, end, start < s.hiddenEnd}
 	s.n++
 	s.mask |= is
-	if is&s.is.model != 0 && s.addressed(end) {
+	if is&s.is.model != 0 && s.isAddressed(end) {
 		s.list[s.n-1].classes |= s.is.addressed
 		s.mask |= s.is.addressed
 	}
 }
 
-// negated reports whether the term at i is negated.
-func (s *sentences) negated(i int) bool {
+// isNegated reports whether the term at i is negated.
+func (s *sentences) isNegated(i int) bool {
 	before := s.text[runeStart(s.text, max(0, i-24)):i]
 	if strings.HasSuffix(before, "not ") || strings.HasSuffix(before, "never ") || strings.HasSuffix(before, "n't ") {
 		return true
@@ -224,10 +236,10 @@ func (s *sentences) negated(i int) bool {
 	return at >= 0 && !strings.ContainsAny(before[at:], "，、：；。,\n")
 }
 
-// addressed reports whether a comma or colon follows soon after end, as after the name of an addressee.
-func (s *sentences) addressed(end int) bool {
+// isAddressed reports whether a comma or colon follows soon after end, as after the name of an addressee.
+func (s *sentences) isAddressed(end int) bool {
 	after := s.text[end:min(len(s.text), end+20)]
-	for i, r := range after {
+	for i, r := range after { // the limits are bytes: a word or two, or three Chinese characters
 		switch r {
 		case ':', ',':
 			return i < 16
@@ -242,25 +254,32 @@ func (s *sentences) addressed(end int) bool {
 	return false
 }
 
-// judge applies the rules to the sentence. goesOn means that the sentence is too long and only a part of it was read.
-func (s *sentences) judge(goesOn bool) {
-	if !goesOn {
-		s.weigh()
-	}
-	if s.n > 0 {
-		for i := range s.rules {
-			if r := &s.rules[i]; r.steps[0].any&s.mask != 0 && r.steps[len(r.steps)-1].any&s.mask != 0 {
-				s.apply(r)
-			}
-		}
-		s.findHiddenOrder()
-	}
-	if goesOn {
-		copy(s.list[:], s.list[maxEvents-keptEvents:])
-		s.n = keptEvents
+// endSentence judges the sentence that ends here, by the weights of its words and by the rules, and begins the next one.
+func (s *sentences) endSentence() {
+	s.weigh()
+	s.applyRules()
+	s.n, s.mask = 0, 0
+}
+
+// judgePart applies the rules to the events so far, because the list is full in the middle of a sentence, and makes room: only
+// the last keptEvents stay.
+func (s *sentences) judgePart() {
+	s.applyRules()
+	copy(s.list[:], s.list[maxEvents-keptEvents:])
+	s.n = keptEvents
+}
+
+// applyRules applies all rules to the events in the list.
+func (s *sentences) applyRules() {
+	if s.n == 0 {
 		return
 	}
-	s.n, s.mask = 0, 0
+	for i := range s.rules {
+		if r := &s.rules[i]; r.steps[0].any&s.mask != 0 && r.steps[len(r.steps)-1].any&s.mask != 0 { // cheap: most rules end here
+			s.apply(r)
+		}
+	}
+	s.findHiddenOrder()
 }
 
 // apply adds a match if the events of the sentence fit the rule.
@@ -329,13 +348,15 @@ func (s *sentences) findHiddenOrder() {
 	}
 }
 
-// markHidden extends s.shown if markup at i hides the text that follows from people, such as an HTML comment.
+// markHidden moves hiddenEnd to the end of the text that markup at i hides from people: an HTML comment, a comment of Markdown,
+// an element that is not shown, or the alt text of a picture.
 func (s *sentences) markHidden(i int) {
-	if i < s.shown || s.text[i] != '<' && s.text[i] != '[' {
+	if i < s.hiddenEnd || s.text[i] != '<' && s.text[i] != '[' {
 		return
 	}
 	text := s.text[i:]
-	end, from, to := 0, 0, ""
+	end := 0
+	from, to := 0, "" // the text from this offset up to this mark is hidden
 	switch {
 	case strings.HasPrefix(text, "<!--"):
 		from, to = 4, "-->"
@@ -349,7 +370,7 @@ func (s *sentences) markHidden(i int) {
 		t := text[:end]
 		switch {
 		case strings.Contains(t, " alt=\""):
-			s.shown = max(s.shown, i+end)
+			s.hiddenEnd = max(s.hiddenEnd, i+end)
 			return
 		case strings.Contains(t, "display:none"), strings.Contains(t, "display: none"), strings.Contains(t, " hidden"), strings.Contains(t, "font-size:0"),
 			strings.Contains(t, "font-size:1px"), strings.Contains(t, "color:#fff") && strings.Contains(t, "background"), strings.Contains(t, "opacity:0;"):
@@ -363,7 +384,7 @@ func (s *sentences) markHidden(i int) {
 	if end = strings.Index(text[from:], to); end < 0 {
 		end = len(text) - from
 	}
-	s.shown = max(s.shown, i+from+end)
+	s.hiddenEnd = max(s.hiddenEnd, i+from+end)
 }
 
 // discount returns how much less a match weighs because the text quotes it or is about attacks.
@@ -372,11 +393,11 @@ func discount(t *tables, text string, start, end int) int {
 	mentioned := near.mentions(t.is.speech)
 	switch quoted := isQuoted(text, start, end); {
 	case quoted && mentioned != 0:
-		return suspiciousFrom + 1
+		return discountQuotation
 	case quoted:
-		return 3
+		return discountQuoted
 	case mentioned&t.is.strong != 0:
-		return 2
+		return discountAboutThem
 	}
 	return 0
 }
@@ -387,7 +408,7 @@ func (s *sentences) mentions(of classes) (is classes) {
 		switch byteKinds[s.text[i]] {
 		case letter, wide:
 			s.n, s.mask = 0, 0
-			s.match(i, false)
+			s.matchTerms(i, asWritten)
 			is |= s.mask & of
 			if byteKinds[s.text[i]] == letter {
 				for i < len(s.text) && byteKinds[s.text[i]] == letter {
@@ -409,8 +430,8 @@ func runeStart(text string, i int) int {
 	return i
 }
 
-// isQuoted reports whether the part from start to end is in quotation marks or backticks, with little else. Quotation
-// marks around a JSON value or an HTML attribute do not count.
+// isQuoted reports whether the part from start to end is in quotation marks or backticks that are at most maxQuoted
+// bytes away. Quotation marks around a JSON value or an HTML attribute do not count.
 func isQuoted(text string, start, end int) bool {
 	before, after := text[max(0, start-maxQuoted):start], text[end:min(len(text), end+maxQuoted)]
 	for _, p := range [...][2]string{{"“", "”"}, {"「", "」"}, {"`", "`"}, {`"`, `"`}} {

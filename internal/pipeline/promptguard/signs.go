@@ -22,6 +22,7 @@ type signs struct {
 	words   []int // weights of the terms in words.txt, by their number
 	kind    map[string]kinds
 
+	// The kinds that the code refers to. It sets direct, conceal, unasked, unseen, vocative and obliged itself, from where words stand.
 	direct, acts, nobody, telling, asking, conceal, unasked, unseen, readers, vocative, obliged, rotated, turned kinds
 }
 
@@ -122,7 +123,7 @@ func (s *sentences) weighWord(number uint16, start, end int) {
 		return
 	}
 	s.seen[number>>6] |= 1 << (number & 63)
-	s.heavy += s.words[number]
+	s.wordWeight += s.words[number]
 	s.signedTo = max(s.signedTo, end)
 	if s.matches.windows != nil {
 		s.matches.numbers = append(s.matches.numbers, number)
@@ -131,12 +132,12 @@ func (s *sentences) weighWord(number uint16, start, end int) {
 
 // begin starts a new sentence at start, unless the present one goes on and is not too long.
 func (s *sentences) begin(start int) {
-	if !s.weighing {
-		s.weighing, s.signedAt = true, start
+	if !s.inSentence {
+		s.inSentence, s.signedAt = true, start
 	}
 	if start-s.signedAt > maxSentence {
 		s.weigh()
-		s.weighing, s.signedAt = true, start
+		s.inSentence, s.signedAt = true, start
 	}
 }
 
@@ -159,23 +160,23 @@ func (s *sentences) sign(is kinds, start, end int) {
 		if is&s.asking != 0 {
 			is |= s.unasked
 		}
-		if start-s.nobodyAt <= 3 {
+		if start-s.nobodyAt <= 3 { // directly behind, as in "never send"
 			is &^= s.acts
 		}
 	}
 	if is&s.acts != 0 && s.beginsClause(start) {
 		is |= s.direct
 	}
-	if is&s.readers != 0 && (s.addressed(end) || s.isSalutation(start)) {
+	if is&s.readers != 0 && (s.isAddressed(end) || s.isSalutation(start)) {
 		is |= s.vocative
 	}
 	if is&s.readers != 0 && s.isObliged(end) {
 		is |= s.obliged
 	}
-	if start < s.shown {
+	if start < s.hiddenEnd {
 		is |= s.unseen
 	}
-	s.signed |= is
+	s.signs |= is
 	s.signedTo = end
 }
 
@@ -220,6 +221,7 @@ var obligations = [...]string{
 // isSalutation reports whether the words before i address the word at i, as in "dear".
 func (s *sentences) isSalutation(i int) bool {
 	before := strings.TrimRight(s.text[max(0, i-20):i], " ")
+	// Some lack their first letter, which may be a capital: "to the", "attention".
 	for _, w := range [...]string{"dear", "Dear", "hello", "Hello", "Hi", "hey", "Hey", "ttention", "o the", "o any", "or the", "or any", "o all", "or all", "or", "OR", "hichever", "ou are an", "ou are a", "s an", "亲爱的", "给", "致", "作为", "各位", "供", "你是", "你好"} {
 		if strings.HasSuffix(before, w) {
 			return true
@@ -230,15 +232,15 @@ func (s *sentences) isSalutation(i int) bool {
 
 // weigh adds a match if the signs and words in this sentence and the one before weigh enough.
 func (s *sentences) weigh() {
-	if !s.weighing {
+	if !s.inSentence {
 		return
 	}
-	is, heavy, from := s.signed, s.heavy, s.signedAt
-	near := s.signedAt-s.beforeTo < nearSentence && s.beforeTo > 0
+	is, heavy, from := s.signs, s.wordWeight, s.signedAt
+	near := s.signedAt-s.previousTo < nearSentence && s.previousTo > 0
 	if near {
-		is |= s.before
-		heavy += s.beforeHeavy
-		from = s.beforeAt
+		is |= s.previousSigns
+		heavy += s.previousWeight
+		from = s.previousAt
 	}
 	if m := s.matches; m.windows != nil {
 		w := window{is, slices.Clone(m.numbers), discount(s.tables, s.text, from, s.signedTo)}
@@ -252,8 +254,8 @@ func (s *sentences) weigh() {
 		weight := suspiciousFrom - discount(s.tables, s.text, from, s.signedTo)
 		s.matches.add("order.likely", weight, origin(s.at, from), origin(s.at, s.signedTo))
 	}
-	s.before, s.beforeHeavy, s.beforeAt, s.beforeTo = s.signed, s.heavy, s.signedAt, s.signedTo
-	s.signed, s.heavy, s.weighing = 0, 0, false
+	s.previousSigns, s.previousWeight, s.previousAt, s.previousTo = s.signs, s.wordWeight, s.signedAt, s.signedTo
+	s.signs, s.wordWeight, s.inSentence = 0, 0, false
 	clear(s.seen[:])
 }
 
@@ -271,8 +273,8 @@ func (t *signs) score(is kinds) int {
 	return n
 }
 
-// transposed scans text again backwards or in rot13, if enough of its words are known to be written so.
-func (f *matches) transposed(text string, rotations, reversals, layer, end int) {
+// scanTransposed scans text again backwards or in rot13, if enough of its words are known to be written so.
+func (f *matches) scanTransposed(text string, rotations, reversals, layer, end int) {
 	if rotations >= minTransposed {
 		f.scanDecoded(strings.Map(rotate, text), layer, 0, end)
 	}

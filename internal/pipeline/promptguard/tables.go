@@ -41,8 +41,16 @@ type tables struct {
 	*signs
 }
 
-// knownClasses are the classes that the code refers to.
-type knownClasses struct{ must, mustNot, denied, model, addressed, order, speech, strong classes }
+// knownClasses are the classes that the code refers to. Where a member unites several, a term of any of them counts.
+type knownClasses struct {
+	must, mustNot classes // an obligation and a prohibition
+	negatable     classes // what loses its weight after a negation
+	model         classes // names of the model
+	addressed     classes // words that address the reader
+	order         classes // words of an order
+	speech        classes // words about what is said, and those that are signs on their own
+	strong        classes // words that are signs on their own
+}
 
 // node is a node of the trie.
 type node struct {
@@ -52,7 +60,8 @@ type node struct {
 	means uint16 // index in tables.means of the term that ends here; 0: none
 }
 
-// meaning holds the classes and signs of a term, and its number in words.txt.
+// meaning holds the classes and signs of a term, and its number in words.txt, which lists words with weights that are summed
+// up by sentence.
 type meaning struct {
 	classes classes
 	signs   kinds
@@ -109,7 +118,7 @@ var loadTables = sync.OnceValue(func() *tables {
 	c := t.class
 	t.is = knownClasses{
 		must: c["must"], mustNot: c["mustnot"], model: c["model"], addressed: c["addr"], order: c["act"] | c["ignore"] | c["must"],
-		denied: c["act"] | c["must"] | c["harm"] | c["call"] | c["send"] | c["reveal"], speech: c["about"] | c["strong"], strong: c["strong"],
+		negatable: c["act"] | c["must"] | c["harm"] | c["call"] | c["send"] | c["reveal"], speech: c["about"] | c["strong"], strong: c["strong"],
 	}
 	for line := range strings.Lines(ruleLines) {
 		if words := strings.Fields(line); len(words) > 2 && line[0] != '#' {
@@ -228,7 +237,7 @@ func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 	b := text[i]
 	switch {
-	case b < utf8.RuneSelf && !digits && i+1 < len(text) && alpha(b) && alpha(text[i+1]):
+	case b < utf8.RuneSelf && !digits && i+1 < len(text) && isLetter(b) && isLetter(text[i+1]):
 		return t.begin[pairOf(b, text[i+1])], i + 2
 	case b >= 0xE4 && b <= 0xE9 && i+2 < len(text): // the first byte of Chinese characters in UTF-8
 		r := rune(b&15)<<12 | rune(text[i+1]&63)<<6 | rune(text[i+2]&63)
@@ -244,7 +253,7 @@ func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 	return t.first[b], i + 1
 }
 
-func alpha(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // find returns the child of a node for letter, or 0.
 func (t *tables) find(at int32, letter byte) int32 {
@@ -257,6 +266,9 @@ func (t *tables) find(at int32, letter byte) int32 {
 	return 0
 }
 
+// defaultGap is the gap, in bytes, of a step that names none.
+const defaultGap = 40
+
 // rule parses the words of a line of rules.txt, where the form of a line is described.
 func (t *tables) rule(words []string) rule {
 	weight, err := strconv.Atoi(words[1])
@@ -264,7 +276,7 @@ func (t *tables) rule(words []string) rule {
 	for _, w := range words[2:] {
 		w, beside := strings.CutPrefix(w, "+")
 		w, gap, _ := strings.Cut(w, "/")
-		s := step{gap: 40}
+		s := step{gap: defaultGap}
 		if gap != "" && err == nil {
 			s.gap, err = strconv.Atoi(gap)
 		}

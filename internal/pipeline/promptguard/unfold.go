@@ -16,8 +16,8 @@ const (
 	minMixed     = 2 // look-alike letters within Latin words
 )
 
-// latin returns the Latin letter that r looks like, or r.
-func latin(r rune) rune {
+// latinLookalike returns the Latin letter that r looks like, or r.
+func latinLookalike(r rune) rune {
 	const from, to = "авеёкмнорстухіјѕԁһАВЕКМНОРСТХІЈЅαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abeekmhopctyxijsdhABEKMHOPCTXIJSaeikvoptuxABEZHIKMNOPTYX"
 	if r < 0x370 || r > 0x52F {
 		return r
@@ -85,7 +85,7 @@ func needsUnfold(text string) bool {
 				return true
 			}
 		default:
-			if b >= 0xE4 && b <= 0xE9 && i+8 < len(text) && isGap(text[i+3]) && wideHan(text[i+4]) && isGap(text[i+7]) && wideHan(text[i+8]) {
+			if b >= 0xE4 && b <= 0xE9 && i+8 < len(text) && isGap(text[i+3]) && beginsHan(text[i+4]) && isGap(text[i+7]) && beginsHan(text[i+8]) {
 				return true
 			}
 		}
@@ -96,7 +96,7 @@ func needsUnfold(text string) bool {
 // checkedBytes are the ASCII bytes that needsUnfold checks.
 var checkedBytes = [256]bool{'&': true, '\\': true, ' ': true, '-': true, '.': true, '*': true}
 
-func wideHan(b byte) bool { return b >= 0xE4 && b <= 0xE9 }
+func beginsHan(b byte) bool { return b >= 0xE4 && b <= 0xE9 }
 
 func isGap(b byte) bool { return b == ' ' || b == '-' || b == '.' || b == '*' }
 
@@ -152,14 +152,14 @@ func unfold(text string, f *matches) (string, []int32) {
 		case r >= 0xFF10 && r <= 0xFF5A:
 			r -= 0xFEE0
 		case r >= 0x370 && r <= 0x52F && (isLatin(previous) || isLatin(next)):
-			if l := latin(r); l != r {
+			if l := latinLookalike(r); l != r {
 				mixed++
 				r = l
 			}
 		}
 		flag = r == 0x1F3F4
 		if end := spacedEnd(text, i); end > 0 {
-			joined = join(text, i, end, put)
+			joined = joinLetters(text, i, end, put)
 			previous = ' '
 			continue
 		}
@@ -285,8 +285,8 @@ func spacedEnd(text string, i int) int {
 	return end
 }
 
-// join passes the letters from i to end to put, without gaps; a gap of two or more becomes a space. It returns end.
-func join(text string, i, end int, put func(rune, int)) int {
+// joinLetters passes the letters from i to end to put, without gaps; a gap of two or more becomes a space. It returns end.
+func joinLetters(text string, i, end int, put func(rune, int)) int {
 	for j := i; j < end; {
 		r, size := utf8.DecodeRuneInString(text[j:])
 		gaps := 0
