@@ -10,20 +10,20 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// quick answers at once and keeps nothing, so that a benchmark measures only the pipeline.
-type quick struct {
+// instantSource answers at once and keeps nothing, so that a benchmark measures only the pipeline.
+type instantSource struct {
 	*tooltest.Fake
 	result tool.Result
 }
 
-func (q *quick) Run(context.Context, *tool.Call) (tool.Result, error) { return q.result, nil }
+func (q *instantSource) Run(context.Context, *tool.Call) (tool.Result, error) { return q.result, nil }
 
 // BenchmarkPipeline measures what all stages together, with audit, cost a call.
 func BenchmarkPipeline(b *testing.B) {
 	for _, kind := range []tool.Kind{tool.KindCall, tool.KindRead} {
 		b.Run(string(kind), func(b *testing.B) {
 			r := newFixture(b)
-			r.Catalog.(*source.Catalog).Set([]tool.Source{&quick{r.fake, tooltest.Text("hello")}}, nil, nil)
+			r.Catalog.(*source.Catalog).Set([]tool.Source{&instantSource{r.fake, tooltest.Text("hello")}}, nil, nil)
 			c := tool.Request{Kind: kind, Name: "srv__echo", Args: json.RawMessage(`{"n":1}`), Origin: tool.MCPLocal, Session: "s"}
 			if kind == tool.KindRead {
 				c.Name = "srv://a"
@@ -40,7 +40,7 @@ func BenchmarkPipeline(b *testing.B) {
 
 // BenchmarkDirect measures the same call without the pipeline.
 func BenchmarkDirect(b *testing.B) {
-	q := &quick{result: tooltest.Text("hello")}
+	q := &instantSource{result: tooltest.Text("hello")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := q.Run(b.Context(), &tool.Call{}); err != nil {

@@ -13,14 +13,14 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// binding is a source that counts how often the targets of its calls are looked up.
-type binding struct {
+// countingBinder is a source that counts how often the targets of its calls are looked up.
+type countingBinder struct {
 	*tooltest.Fake
-	looked int
+	lookups int
 }
 
-func (b *binding) Bind(context.Context, *tool.Call) (tool.Bound, error) {
-	b.looked++
+func (b *countingBinder) Bind(context.Context, *tool.Call) (tool.Bound, error) {
+	b.lookups++
 	return nil, errors.New("nothing is there")
 }
 
@@ -28,7 +28,7 @@ func (b *binding) Bind(context.Context, *tool.Call) (tool.Bound, error) {
 // unless the call comes from a person.
 func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 	t.Parallel()
-	src := &binding{Fake: tooltest.NewFake("shell", tooltest.Offer("shell", tooltest.Action("run", `"properties":{"command":{"type":"string"}}`)))}
+	src := &countingBinder{Fake: tooltest.NewFake("shell", tooltest.Offer("shell", tooltest.Action("run", `"properties":{"command":{"type":"string"}}`)))}
 	log, err := audit.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +43,9 @@ func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 	}})
 	second.Use(guardian.Settings{Mode: guardian.Enforce, Clients: true})
 	p := pipeline.New(catalog, pipeline.Options{Audit: log, Guardian: second})
-	who := &terminal{yes: true}
+	who := &countingPerson{yes: true}
 	try := func(command string, origin tool.Origin) error {
-		c := call("shell__run", `{"command":"`+command+`"}`)
+		c := newRequest("shell__run", `{"command":"`+command+`"}`)
 		c.Origin, c.Caller = origin, who
 		_, err := p.Do(t.Context(), c)
 		return err
@@ -56,10 +56,30 @@ func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 			t.Errorf("%s: %v", origin, e)
 		}
 	}
-	if n := len(src.Calls()); n > 0 || src.looked > 0 || reviews > 0 || who.asked > 0 {
-		t.Errorf("denied calls: %d ran, targets looked up %d times, %d reviews, %d questions", n, src.looked, reviews, who.asked)
+	if n := len(src.Calls()); n > 0 || src.lookups > 0 || reviews > 0 || who.asked > 0 {
+		t.Errorf("denied calls: %d ran, targets looked up %d times, %d reviews, %d questions", n, src.lookups, reviews, who.asked)
 	}
-	if _ = try("make deploy", tool.Chat); src.looked == 0 || reviews == 0 {
-		t.Errorf("another call: targets looked up %d times, %d reviews", src.looked, reviews)
+	if _ = try("make deploy", tool.Chat); src.lookups == 0 || reviews == 0 {
+		t.Errorf("another call: targets looked up %d times, %d reviews", src.lookups, reviews)
+	}
+}
+
+// A text that holds a list passes where the schema wants a list, so what it holds is judged.
+func TestDeniedWithinTexts(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	fetch := tooltest.Action("fetch_many", `"properties":{"urls":{"type":"array","items":{"type":"string"}}}`)
+	fetch.ReadOnly = true
+	r.fake.Publish(tooltest.Offer("srv", fetch))
+	for args, kind := range map[string]tool.ErrorKind{
+		`{"urls":["http://169.254.169.254/latest/meta-data/"]}`:     tool.Denied,
+		`{"urls":"[\"http://169.254.169.254/latest/meta-data/\"]"}`: tool.Denied,
+		`{"urls":"[\"https://example.org/\"]"}`:                     "",
+	} {
+		c := newRequest("srv__fetch_many", args)
+		c.Origin, c.Principal, c.Session = tool.Chat, "p", "s"
+		if _, err := r.Do(t.Context(), c); (err == nil) != (kind == "") || err != nil && tool.KindOf(err) != kind {
+			t.Errorf("%s: %v, want %q", args, err, kind)
+		}
 	}
 }

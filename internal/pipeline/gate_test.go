@@ -4,26 +4,29 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
+	"collie/test/await"
 )
 
-// terminal is a person who answers and counts the questions.
-type terminal struct {
+// countingPerson is a person who answers and counts the questions.
+type countingPerson struct {
 	yes   bool
 	asked int
 }
 
-func (*terminal) Supports(what tool.Capability) bool { return what == tool.CanConfirm }
-func (*terminal) ID() string                         { return "" }
-func (*terminal) Capabilities() json.RawMessage      { return json.RawMessage(`{}`) }
+func (*countingPerson) Supports(what tool.Capability) bool { return what == tool.CanConfirm }
+func (*countingPerson) ID() string                         { return "" }
+func (*countingPerson) Capabilities() json.RawMessage      { return json.RawMessage(`{}`) }
 
-func (*terminal) Notify(context.Context, string, json.RawMessage) {}
+func (*countingPerson) Notify(context.Context, string, json.RawMessage) {}
 
-func (p *terminal) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (p *countingPerson) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	p.asked++
 	return json.Marshal(map[string]bool{"confirm": p.yes})
 }
@@ -39,7 +42,7 @@ func TestPeopleAreAskedLast(t *testing.T) {
 	hidden.Name, hidden.DirectOnly = "hidden", true
 	off.Name, off.Off = "off", "because"
 	r.fake.Publish(tooltest.Offer("srv", drop, hidden, off))
-	p := &terminal{}
+	p := &countingPerson{}
 	for _, tt := range []struct {
 		name, args string
 		origin     tool.Origin
@@ -47,15 +50,15 @@ func TestPeopleAreAskedLast(t *testing.T) {
 		kind       tool.ErrorKind // empty: the call runs
 		asked      int
 	}{
-		{"srv__drop", `{}`, tool.Direct, true, tool.Invalid, 0},
-		{"srv__off", `{"n":1}`, tool.Direct, true, tool.Disabled, 0},
-		{"srv__drop", `{"n":1}`, tool.Direct, false, tool.Declined, 1},
-		{"srv__drop", `{"n":1}`, tool.MCPLocal, true, "", 2},
-		{"srv/hidden", `{"n":1}`, tool.MCPLocal, true, tool.Denied, 2},
-		{"srv/hidden", `{"n":1}`, tool.Direct, true, "", 3},
+		{name: "srv__drop", args: `{}`, origin: tool.Direct, yes: true, kind: tool.Invalid},
+		{name: "srv__off", args: `{"n":1}`, origin: tool.Direct, yes: true, kind: tool.Disabled},
+		{name: "srv__drop", args: `{"n":1}`, origin: tool.Direct, kind: tool.Declined, asked: 1},
+		{name: "srv__drop", args: `{"n":1}`, origin: tool.MCPLocal, yes: true, asked: 2},
+		{name: "srv/hidden", args: `{"n":1}`, origin: tool.MCPLocal, yes: true, kind: tool.Denied, asked: 2},
+		{name: "srv/hidden", args: `{"n":1}`, origin: tool.Direct, yes: true, asked: 3},
 	} {
 		p.yes = tt.yes
-		c := call(tt.name, tt.args)
+		c := newRequest(tt.name, tt.args)
 		c.Origin, c.Caller = tt.origin, p
 		_, err := r.Do(t.Context(), c)
 		if (err == nil) != (tt.kind == "") || err != nil && tool.KindOf(err) != tt.kind || p.asked != tt.asked {
@@ -70,7 +73,61 @@ func TestPeopleAreAskedLast(t *testing.T) {
 		"call.start srv srv hidden srv/hidden", "decision srv srv hidden srv/hidden", "call.result refused permission_denied srv srv hidden srv/hidden",
 		"call.start srv srv hidden srv/hidden", "decision srv srv hidden srv/hidden", "call.result ok srv srv hidden srv/hidden",
 	}
-	if d := cmp.Diff(want, r.records(t)); d != "" {
+	if d := cmp.Diff(want, r.closeAndRead(t)); d != "" {
 		t.Errorf("records (-want +got):\n%s", d)
 	}
+}
+
+// A person is asked about code that a model runs, whatever harmless command stands beside it.
+func TestHarmlessCommandsHideNothing(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.fake.Publish(tooltest.Offer("srv",
+		tooltest.Action("execute_code", `"properties":{"code":{"type":"string"}}`), tooltest.Action("run", `"properties":{"command":{"type":"string"}}`)))
+	p := &countingPerson{}
+	for _, tt := range []struct {
+		name, args string
+		asked      int
+	}{
+		{"srv__run", `{"command":"ls"}`, 0},
+		{"srv__execute_code", `{"code":"x()","cmd":"ls"}`, 1},
+		{"srv__execute_code", `{"cmd":"ls"}`, 2},
+	} {
+		c := newRequest(tt.name, tt.args)
+		c.Origin, c.Caller, c.Session, c.Principal = tool.Chat, p, "s", "p"
+		before := p.asked
+		_, err := r.Do(t.Context(), c)
+		if declined := err != nil && tool.KindOf(err) == tool.Declined; declined != (tt.asked > before) || p.asked != tt.asked {
+			t.Errorf("%s %s: %v, asked %d times, want %d", tt.name, tt.args, err, p.asked, tt.asked)
+		}
+	}
+}
+
+// slowPerson is a person who says yes after two seconds.
+type slowPerson struct{ countingPerson }
+
+func (p *slowPerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	await.Sleep(2 * time.Second)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return p.countingPerson.Ask(ctx, method, params)
+}
+
+// The time in which a person thinks does not count against the limit of the call.
+func TestPeopleMayThink(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newFixture(t)
+		drop := tooltest.Action("drop")
+		drop.Dangerous, drop.Timeout = true, time.Second
+		r.fake.Publish(tooltest.Offer("srv", drop))
+		p := &slowPerson{countingPerson{yes: true}}
+		c := newRequest("srv__drop", `{}`)
+		c.Caller = p
+		if _, err := r.Do(t.Context(), c); err != nil || p.asked != 1 {
+			t.Errorf("%v, answered %d times", err, p.asked)
+		}
+		_ = r.log.Close()
+	})
 }

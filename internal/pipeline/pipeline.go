@@ -112,6 +112,8 @@ func New(cat Catalog, opts Options) *Pipeline {
 		opts.Guardian = guardian.New(guardian.Options{})
 	}
 	record := audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})
+	bounds := limit.New(opts.Limits)
+	opts.Gate.Pause = bounds.Pause
 	opts.Gate.Decided, opts.Gate.Touches, opts.Gate.Logger = record.Decided, opts.Firewall.Touches, opts.Logger
 	opts.Gate.Given = func(c *tool.Call, g *grant.Grant) {
 		detail, _ := json.Marshal(map[string]any{"given": g}) // texts and times always encode
@@ -119,16 +121,16 @@ func New(cat Catalog, opts Options) *Pipeline {
 	}
 	opts.Guardian.OnMonitored(record.Decided)
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
-		{"soften", soften.Stage{}, nil},
-		{"lifecycle", lifecycle.New(started, bus), nil},
-		{"audit", record, nil},
-		{"limit", limit.New(opts.Limits), nil},
-		{"refresh", nil, refresh.Check},
-		{"switches", nil, switches.Check},
-		{"validate", nil, validate.New(validate.Options{Logger: opts.Logger}).Check},
-		{"firewall", nil, opts.Firewall.Check},
-		{"guardian", nil, opts.Guardian.Check},
-		{"gate", nil, gate.New(opts.Gate).Check},
+		{name: "soften", around: soften.Stage{}},
+		{name: "lifecycle", around: lifecycle.New(started, bus)},
+		{name: "audit", around: record},
+		{name: "limit", around: bounds},
+		{name: "refresh", check: refresh.Check},
+		{name: "switches", check: switches.Check},
+		{name: "validate", check: validate.New(validate.Options{Logger: opts.Logger}).Check},
+		{name: "firewall", check: opts.Firewall.Check},
+		{name: "guardian", check: opts.Guardian.Check},
+		{name: "gate", check: gate.New(opts.Gate).Check},
 	}}
 }
 
@@ -141,13 +143,13 @@ func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) 
 	if r.Trace != nil {
 		ctx = tool.WithTrace(ctx, r.Trace)
 	}
-	begun := now(r.Trace)
+	begun := nowIfTraced(r.Trace)
 	c, err := p.resolve(ctx, r)
 	if r.Trace != nil {
 		took := time.Since(begun)
 		defer func() { r.Trace(tool.TraceStage, "resolve", took) }() // reported last, since stages are reported from the last to the first
 	}
-	return p.from(ctx, 0, c, err)
+	return p.runFrom(ctx, 0, c, err)
 }
 
 // DoCall runs a call that is already resolved, because no catalog knows it: an action for which the agent of another program
@@ -157,7 +159,7 @@ func (p *Pipeline) DoCall(ctx context.Context, c *tool.Call) (tool.Result, error
 		named := *c
 		named.ID, c = tool.NewCallID(), &named
 	}
-	return p.from(ctx, 0, c, nil)
+	return p.runFrom(ctx, 0, c, nil)
 }
 
 // resolve is like [Catalog.Resolve], but recovers from panics, because it calls functions of Sources. After a
@@ -174,22 +176,22 @@ func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, e
 	return p.Resolve(ctx, r)
 }
 
-// now returns the time if the call is traced, else the zero time, which is cheaper.
-func now(t tool.Trace) time.Time {
+// nowIfTraced returns the time if the call is traced, else the zero time, which is cheaper.
+func nowIfTraced(t tool.Trace) time.Time {
 	if t == nil {
 		return time.Time{}
 	}
 	return time.Now()
 }
 
-// from runs c through the stages from index i on. If unresolved is not nil, the request names nothing
+// runFrom runs c through the stages from index i on. If unresolved is not nil, the request names nothing
 // that exists; it passes through the stages nevertheless, so that it is recorded.
-func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved error) (tool.Result, error) {
+func (p *Pipeline) runFrom(ctx context.Context, i int, c *tool.Call, unresolved error) (tool.Result, error) {
 	if i == len(p.stages) {
 		return p.run(ctx, c, unresolved)
 	}
 	s := p.stages[i]
-	begun := now(c.Trace)
+	begun := nowIfTraced(c.Trace)
 	if s.around != nil {
 		ctx, err := s.around.Enter(ctx, c)
 		if err != nil {
@@ -205,7 +207,7 @@ func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved err
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return p.from(ctx, i+1, c, unresolved)
+	return p.runFrom(ctx, i+1, c, unresolved)
 }
 
 // errExited is the error for a call whose goroutine exited (runtime.Goexit) without returning.
@@ -214,18 +216,18 @@ var errExited error = &tool.Error{Op: "call", Kind: tool.Internal, Message: "the
 // runStage runs c, which stage i let enter, through the stages behind that one.
 func (p *Pipeline) runStage(ctx context.Context, i int, c *tool.Call, unresolved error, begun time.Time) (r tool.Result, err error) {
 	err = errExited // stays if the following stages never return
-	left := now(c.Trace)
+	left := nowIfTraced(c.Trace)
 	defer func() {
 		if cause := recover(); cause != nil {
 			r, err = tool.Result{}, p.panicError(ctx, c, cause)
 		}
-		behind := now(c.Trace).Sub(left)
+		behind := nowIfTraced(c.Trace).Sub(left)
 		r, err = p.stages[i].around.Leave(ctx, c, r, err)
 		if c.Trace != nil {
 			c.Trace(tool.TraceStage, p.stages[i].name, time.Since(begun)-behind)
 		}
 	}()
-	return p.from(ctx, i+1, c, unresolved)
+	return p.runFrom(ctx, i+1, c, unresolved)
 }
 
 // run is the last step: it runs the call.

@@ -54,7 +54,7 @@ func newFixture(tb testing.TB) *fixture {
 	}
 	catalog := source.New([]tool.Source{r.fake}, source.Options{})
 	tb.Cleanup(catalog.Close)
-	tb.Cleanup(func() { _ = r.log.Close() }) // may already be closed by records
+	tb.Cleanup(func() { _ = r.log.Close() }) // closeAndRead may have closed it
 	r.Pipeline = pipeline.New(catalog, pipeline.Options{
 		Audit: r.log, Bus: r.bus, Limits: limit.Options{MaxArgs: 1 << 10, MaxCall: 3 * time.Minute, PerSession: 1},
 		Logger: slog.New(slog.NewTextHandler(&r.said, nil)),
@@ -62,9 +62,9 @@ func newFixture(tb testing.TB) *fixture {
 	return r
 }
 
-// records closes the audit log and returns its records as "kind outcome type source tool action name",
+// closeAndRead closes the audit log and returns its records as "kind outcome type source tool action name",
 // without empty fields. Both records of a pair must have the same call id.
-func (r *fixture) records(tb testing.TB) []string {
+func (r *fixture) closeAndRead(tb testing.TB) []string {
 	tb.Helper()
 	if err := r.log.Close(); err != nil {
 		tb.Fatal(err)
@@ -95,7 +95,7 @@ func (r *fixture) records(tb testing.TB) []string {
 	return out
 }
 
-func call(name, args string) tool.Request {
+func newRequest(name, args string) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Direct}
 }
 
@@ -104,7 +104,7 @@ func TestEachKindLeavesItsPair(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	for _, c := range []tool.Request{
-		call("srv__echo", `{"n":1}`),
+		newRequest("srv__echo", `{"n":1}`),
 		{Kind: tool.KindRead, Name: "srv://a", Args: json.RawMessage("{}")},
 		{Kind: tool.KindPrompt, Name: "srv__greet", Args: json.RawMessage("{}")},
 		{Kind: tool.KindComplete, Name: "srv__greet", Params: json.RawMessage(`{"ref":{"type":"ref/prompt","name":"srv__greet"}}`), Args: json.RawMessage("{}")},
@@ -124,7 +124,7 @@ func TestEachKindLeavesItsPair(t *testing.T) {
 
 func wantRecords(t *testing.T, r *fixture, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, r.records(t)); diff != "" {
+	if diff := cmp.Diff(want, r.closeAndRead(t)); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
@@ -143,11 +143,11 @@ func TestStageOrder(t *testing.T) {
 		kind tool.ErrorKind
 		text string
 	}{
-		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // an unresolved call reaches limit too
-		{"resolve", call("srv__none", "{}"), tool.NotFound, "unknown tool"},
-		{"limit before switches", call("srv__off", long), tool.Invalid, "bytes, the limit is"},
-		{"switches before validate", call("srv__off", `{}`), tool.Disabled, "switched off"},
-		{"validate before run", call("srv__echo", `{"n":"x"}`), tool.Invalid, "n"},
+		{"resolve before limit", newRequest("srv__none", long), tool.Invalid, "bytes, the limit is"}, // an unresolved call reaches limit too
+		{"resolve", newRequest("srv__none", "{}"), tool.NotFound, "unknown tool"},
+		{"limit before switches", newRequest("srv__off", long), tool.Invalid, "bytes, the limit is"},
+		{"switches before validate", newRequest("srv__off", `{}`), tool.Disabled, "switched off"},
+		{"validate before run", newRequest("srv__echo", `{"n":"x"}`), tool.Invalid, "n"},
 	} {
 		_, err := r.Do(t.Context(), tt.call)
 		if tool.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.text) {
@@ -174,7 +174,7 @@ func TestStagesAreWrittenDown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	var stages []string
-	c := call("srv__echo", `{"n":1}`)
+	c := newRequest("srv__echo", `{"n":1}`)
 	c.Trace = func(kind, what string, _ time.Duration) {
 		if kind == tool.TraceStage {
 			stages = append(stages, what)
@@ -205,7 +205,7 @@ func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	for _, c := range []tool.Request{
-		call("srv__ecko", "{}"),
+		newRequest("srv__ecko", "{}"),
 		{Kind: tool.KindRead, Name: "srv://b"},
 		{Kind: tool.KindPrompt, Name: "srv__great"},
 		{Kind: tool.KindComplete, Name: "srv__great", Params: json.RawMessage(`{"ref":{"type":"ref/prompt"}}`)},
@@ -230,7 +230,7 @@ func TestPanicOfASource(t *testing.T) {
 	r := newFixture(t)
 	done := r.bus.Subscribe(1)
 	defer done.Close()
-	_, err := r.Do(t.Context(), call("srv__panic", "{}"))
+	_, err := r.Do(t.Context(), newRequest("srv__panic", "{}"))
 	if tool.KindOf(err) != tool.Internal || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v, want internal_error without what the panic said", err)
 	}
@@ -242,7 +242,7 @@ func TestPanicOfASource(t *testing.T) {
 	if ev := <-done.C(); ev.Outcome != tool.NotKnown {
 		t.Errorf("event: %s, want unknown: it may have taken effect", ev.Outcome)
 	}
-	if _, err := r.Do(t.Context(), call("srv__echo", `{"n":1}`)); err != nil {
+	if _, err := r.Do(t.Context(), newRequest("srv__echo", `{"n":1}`)); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
 	wantRecords(t, r,
@@ -262,7 +262,7 @@ func TestPanicOfAnAdapter(t *testing.T) {
 		offer.Tools[0].Actions[i].Adapt = func(json.RawMessage, string) json.RawMessage { panic("secret of the source") }
 	}
 	r.fake.Publish(offer)
-	_, err := r.Do(t.Context(), call("srv__echo", `{"n":1}`))
+	_, err := r.Do(t.Context(), newRequest("srv__echo", `{"n":1}`))
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.Internal || e.OutcomeUnknown || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v, want internal_error of a call that has not run, without what the panic said", err)
@@ -284,7 +284,7 @@ func TestExitOfAGoroutine(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		_, _ = r.Do(t.Context(), call("srv__echo", `{"n":1}`))
+		_, _ = r.Do(t.Context(), newRequest("srv__echo", `{"n":1}`))
 	}()
 	<-over
 	wantRecords(t, r, "call.start srv srv echo srv__echo", "call.result unknown internal_error srv srv echo srv__echo")
@@ -294,17 +294,17 @@ func TestExitOfAGoroutine(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	if res, err := r.Do(t.Context(), call("srv__fail", "{}")); err != nil || !res.IsError {
+	if res, err := r.Do(t.Context(), newRequest("srv__fail", "{}")); err != nil || !res.IsError {
 		t.Errorf("fail: %s %v", res.Raw, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	if _, err := r.Do(ctx, call("srv__hang", "{}")); tool.KindOf(err) != tool.Canceled {
+	if _, err := r.Do(ctx, newRequest("srv__hang", "{}")); tool.KindOf(err) != tool.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := r.Do(ctx, call("srv__hang", "{}")); tool.KindOf(err) != tool.Timeout {
+	if _, err := r.Do(ctx, newRequest("srv__hang", "{}")); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("the caller's deadline: %v", err)
 	}
 	wantRecords(t, r,
@@ -327,7 +327,7 @@ func TestNothingOfAToolIsOn(t *testing.T) {
 	offer.Tools = []tool.Tool{tl}
 	r.fake.Publish(offer)
 	for _, args := range []string{`{"action":"echo"}`, `{"action":"help"}`, `{"action":"eco"}`, `{}`} {
-		if _, err := r.Do(t.Context(), call("srv", args)); tool.KindOf(err) != tool.Disabled {
+		if _, err := r.Do(t.Context(), newRequest("srv", args)); tool.KindOf(err) != tool.Disabled {
 			t.Errorf("%s: %v, want an error of kind %s", args, err, tool.Disabled)
 		}
 	}
@@ -353,7 +353,7 @@ func TestGroupedCallOnRecord(t *testing.T) {
 	offer.Tools = []tool.Tool{tl}
 	r.fake.Publish(offer)
 	for _, args := range []string{`{"action":"echo","n":1}`, `{"action":"off"}`, `{"action":"help"}`, `{"action":"eco"}`} {
-		_, _ = r.Do(t.Context(), call("srv", args)) // the records show the outcome
+		_, _ = r.Do(t.Context(), newRequest("srv", args)) // the records show the outcome
 	}
 	wantRecords(t, r,
 		"call.start srv srv echo srv", "call.result ok srv srv echo srv",

@@ -11,14 +11,14 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// outdated is a source whose offer is out of date.
-type outdated struct {
+// outdatedSource is a source whose offer is out of date.
+type outdatedSource struct {
 	*tooltest.Fake
 	today *tool.Action // the current action; nil if it is gone
 	asked int
 }
 
-func (s *outdated) Current(context.Context, *tool.Call) (*tool.Action, error) {
+func (s *outdatedSource) Current(context.Context, *tool.Call) (*tool.Action, error) {
 	s.asked++
 	if s.today == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Message: "gone"}
@@ -41,11 +41,11 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 		want             tool.ErrorKind // empty: the call runs
 		asked, runs      int
 	}{
-		"fits today only":    {action(text), action(number), "", 1, 1},
-		"fitted yesterday":   {action(number), action(text), tool.Invalid, 1, 0},
-		"switched off today": {action(number), off, tool.Disabled, 1, 0},
-		"gone":               {action(number), nil, tool.Removed, 1, 0},
-		"off, and on today":  {off, action(number), "", 1, 1},
+		"fits today only":    {yesterday: action(text), today: action(number), asked: 1, runs: 1},
+		"fitted yesterday":   {yesterday: action(number), today: action(text), want: tool.Invalid, asked: 1},
+		"switched off today": {yesterday: action(number), today: off, want: tool.Disabled, asked: 1},
+		"gone":               {yesterday: action(number), want: tool.Removed, asked: 1},
+		"off, and on today":  {yesterday: off, today: action(number), asked: 1, runs: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestCallsAreJudgedByTheDefinitionOfToday(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer log.Close()
-			src := &outdated{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
+			src := &outdatedSource{Fake: tooltest.NewFake("srv", tooltest.Offer("srv", *tt.yesterday)), today: tt.today}
 			catalog := source.New([]tool.Source{src}, source.Options{})
 			defer catalog.Close()
 			_, err = pipeline.New(catalog, pipeline.Options{Audit: log}).Do(t.Context(), tool.Request{

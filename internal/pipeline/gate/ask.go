@@ -27,8 +27,8 @@ type askResult struct {
 	err   *tool.Error // the call has ended
 }
 
-// word returns the outcome as a word for the audit and for notices: yes, no or none.
-func (a *askResult) word(err error) string {
+// answerWord returns the outcome as a word for the audit and for notices: yes, no or none.
+func (a *askResult) answerWord(err error) string {
 	switch {
 	case err != nil || !a.asked:
 		return "none"
@@ -47,15 +47,16 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 	case c.Caller == nil:
 		return askResult{}
 	case c.Caller.Supports(tool.CanConfirm):
-		put = confirm
-	case speaksInForms(c.Caller):
-		put, by = elicit, "client"
+		put = askOwnProgram
+	case canAskByForm(c.Caller):
+		put, by = askByElicitation, "client"
 	default:
 		return askResult{}
 	}
 	if by == "client" && !decision.RiskCounts(c.Origin, s.clients()) {
 		q.Name = "" // the risk does not count for such a client, so a yes is enough
 	}
+	defer s.pause(ctx)()
 	inner, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()
 	s.asked.Publish(Asked{Call: c})
@@ -63,7 +64,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 	if a.by == "" {
 		a.by = by
 	}
-	s.asked.Publish(Asked{Call: c, Answer: a.word(err)})
+	s.asked.Publish(Asked{Call: c, Answer: a.answerWord(err)})
 	switch {
 	case err == nil:
 		return a
@@ -84,8 +85,8 @@ func noAnswerError(c *tool.Call, wait time.Duration) *tool.Error {
 	return e
 }
 
-// confirm asks by [tool.MethodConfirm], which only our own programs answer.
-func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
+// askOwnProgram asks by [tool.MethodConfirm], which only our own programs answer.
+func askOwnProgram(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {
 		return askResult{}, err
@@ -117,8 +118,8 @@ func readAnswer(q *tool.Question, answer gjson.Result) askResult {
 	return a
 }
 
-// speaksInForms reports whether the caller shows forms whose answers count as a person's.
-func speaksInForms(caller tool.Caller) bool {
+// canAskByForm reports whether the caller shows forms whose answers count as a person's.
+func canAskByForm(caller tool.Caller) bool {
 	return showsForms(caller) && caller.Supports(tool.SpeaksForPerson)
 }
 
@@ -132,9 +133,9 @@ func showsForms(caller tool.Caller) bool {
 	return can.Get("form").Exists() || !can.Get("url").Exists()
 }
 
-// elicit asks through an MCP client. Only an accepted form with confirm true means yes.
-func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
-	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": form(&q)})
+// askByElicitation asks through an MCP client. Only an accepted form with confirm true means yes.
+func askByElicitation(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
+	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": formSchema(&q)})
 	if err != nil {
 		return askResult{}, err
 	}
@@ -152,8 +153,8 @@ func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult
 	return askResult{asked: true, how: "decline"}, nil
 }
 
-// form returns the schema of the form for q: a check box, and a field for the name.
-func form(q *tool.Question) map[string]any {
+// formSchema returns the schema of the form for q: a check box, and a field for the name.
+func formSchema(q *tool.Question) map[string]any {
 	fields, required := map[string]any{"confirm": map[string]any{
 		"type": "boolean", "title": "Run it", "description": "Yes lets it run once. No, or closing this, refuses it.",
 	}}, []string{"confirm"}

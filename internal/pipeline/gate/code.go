@@ -8,12 +8,12 @@ import (
 	"collie/internal/tool"
 )
 
-// byCode lets c pass if a person has approved it before; otherwise the call is stored to wait for a person,
-// and refused. It writes the outcome into record.
-func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, record *tool.Decision) *tool.Error {
+// approveByCode lets c pass if a person has approved it before, and refuses it if a person has declined it. Otherwise the
+// call is stored to wait for a person, and refused. It writes the outcome into record.
+func (s *Stage) approveByCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, record *tool.Decision) *tool.Error {
 	const approver = "code"
 	q.Args = argsText(outline(c.Args))
-	w, isNew, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
+	w, isNew, err := s.pending.findOrAdd(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
 		Question: q, Origin: c.Origin, Principal: line(c.Principal, maxTarget), Client: line(c.Client, maxTarget),
 	}})
 	switch {
@@ -36,17 +36,17 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool
 	return e
 }
 
-// codeLetters are characters that are not confused with each other when read, typed or spoken: no 0 and O, 1, I
+// codeLetters are characters that are not confused with each other when read or typed: no 0 and O, 1, I
 // and L, 2 and Z, 5 and S, 8 and B, no U because of V.
 const codeLetters = "34679ACDEFGHJKMNPQRTVWXY"
 
-// codeLength gives 190 million codes. They only need to distinguish calls: a code is useless without a person
-// at a terminal.
+// codeLength gives 190 million codes. They only need to distinguish calls: a code approves nothing by itself, a person has to
+// give it at a terminal or press a button in the pages.
 const codeLength = 6
 
 // newCode returns a random code.
 func newCode() string {
-	const fair = 256 / len(codeLetters) * len(codeLetters)
+	const fair = 256 / len(codeLetters) * len(codeLetters) // bytes from here on would favour the first letters, so they are skipped
 	code := make([]byte, 0, codeLength)
 	for buf := [1]byte{}; len(code) < codeLength; {
 		_, _ = rand.Read(buf[:]) // never fails

@@ -43,7 +43,10 @@ type Options struct {
 	Dir string
 	// Wait is how long a caller may take to answer; 0 or less means 5 minutes.
 	Wait time.Duration
-	// Asked is called when a person is asked, and again when that has ended; nil means no notice.
+	// Pause stops the clock that limits the call with that context, while a person is asked, until resume is called;
+	// nil means that there is none.
+	Pause func(context.Context) (resume func())
+	// Asked gets a notice when a person is asked, and again when that has ended; nil means no notice.
 	Asked *event.Bus[Asked]
 	// Clients reports whether the risk counts for calls of MCP clients too; nil means it does not.
 	Clients func() bool
@@ -72,11 +75,12 @@ type Asked struct {
 	Code string
 }
 
-// Stage lets a Call of kind call that may do harm run only after a person has agreed. It is safe for concurrent use.
+// Stage lets a Call of kind call that may do harm run only after a person has agreed, to it or by a grant that covers it. It is safe for concurrent use.
 type Stage struct {
 	pending Pending
 	codes   bool
 	wait    time.Duration
+	pause   func(context.Context) (resume func())
 	asked   *event.Bus[Asked]
 	clients func() bool
 	decided func(*tool.Call, tool.Decision)
@@ -90,6 +94,9 @@ type Stage struct {
 func New(opts Options) *Stage {
 	if opts.Wait <= 0 {
 		opts.Wait = defaultWait
+	}
+	if opts.Pause == nil {
+		opts.Pause = func(context.Context) func() { return func() {} }
 	}
 	if opts.Asked == nil {
 		opts.Asked = &event.Bus[Asked]{}
@@ -110,13 +117,13 @@ func New(opts Options) *Stage {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Stage{
-		pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait,
+		pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait, pause: opts.Pause,
 		asked: opts.Asked, clients: opts.Clients, decided: opts.Decided,
 		grants: opts.Grants, given: opts.Given, touches: opts.Touches, log: opts.Logger,
 	}
 }
 
-// Check is a [tool.Check]. It lets c pass if no confirmation is needed or a person agrees; the Call it
+// Check is a [tool.Check]. It lets c pass if no confirmation is needed, a grant covers it or a person agrees; the Call it
 // returns is then bound to what the person agreed to. Before it asks, it binds the call: an error of the
 // [tool.Binder] is returned unchanged, so that a person is never asked about a call that would be refused
 // anyway. The stage's own errors carry a [tool.Decision], and are a [tool.Error] of kind
@@ -137,14 +144,14 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind != tool.KindCall {
 		return c, nil
 	}
-	d, grantable := s.decide(c)
+	d, grantable := s.lookUp(c)
 	if d.Outcome == decision.Run {
 		return c, nil
 	}
 	record := initialRecord(c, d)
 	final := d.Outcome == decision.Deny && !d.Unasked // nobody is asked
 	if final && !grantable {
-		return c, refuse(deniedError(c, d), &record)
+		return c, withDecision(deniedError(c, d), &record)
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
@@ -152,18 +159,18 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	}
 	var about *grant.Asked
 	if grantable {
-		about = &grant.Asked{Call: c, Risk: d.Risk, Touches: s.touched(c, plan)}
+		about = &grant.Asked{Call: c, Risk: d.Risk, Touches: s.touchesOf(c, plan)}
 		if record.Grant = s.useGrant(ctx, about); record.Grant != "" {
 			record.Verdict, record.Approver = tool.Allowed, "grant"
 			s.decided(c, record)
 			return withBound(c, bound), nil // what the grant covers is what was bound
 		}
 		if final {
-			return c, refuse(deniedError(c, d), &record)
+			return c, withDecision(deniedError(c, d), &record)
 		}
 	}
 	offers := s.offers(about)
-	asked, refusal := s.agree(ctx, c, plan, offers, &record)
+	asked, refusal := s.askAgreement(ctx, c, plan, offers, &record)
 	if asked && refusal == nil { // a person takes time; a path, for instance, may mean another document by now
 		var now tool.Plan
 		if now, bound, err = bind(ctx, c); err != nil {
@@ -172,22 +179,22 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 			return c, err
 		}
 		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) || !slices.Equal(now.Touches, plan.Touches) ||
-			record.Grant != "" && !slices.Equal(s.touched(c, now), about.Touches) {
+			record.Grant != "" && !slices.Equal(s.touchesOf(c, now), about.Touches) {
 			record.Verdict, record.Grant, refusal = tool.Forbade, "", stateChangedError(c)
 		}
 	}
 	if refusal != nil {
-		return c, refuse(refusal, &record)
+		return c, withDecision(refusal, &record)
 	}
-	if record.Grant != "" && !s.give(ctx, about, offers, record.Grant) {
+	if record.Grant != "" && !s.storeChosen(ctx, about, offers, record.Grant) {
 		record.Grant = ""
 	}
 	s.decided(c, record)
 	return withBound(c, bound), nil
 }
 
-// refuse returns e with its audit record.
-func refuse(e *tool.Error, record *tool.Decision) error {
+// withDecision sets the audit record of a refusal in e, and returns e.
+func withDecision(e *tool.Error, record *tool.Decision) error {
 	e.Decision = record
 	return e
 }
@@ -199,11 +206,11 @@ func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	return &out
 }
 
-// agree asks a person about c, and writes the outcome into record. asked means that the person was asked just now, so
+// askAgreement asks a person about c, and writes the outcome into record. asked means that the person was asked just now, so
 // time has passed since plan was made.
-func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, record *tool.Decision) (asked bool, refusal *tool.Error) {
+func (s *Stage) askAgreement(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, record *tool.Decision) (asked bool, refusal *tool.Error) {
 	q := question(c, plan, offers)
-	demand(&q, c, plan, record.Risk)
+	setRisk(&q, c, plan, record.Risk)
 	switch a := s.ask(ctx, c, q); {
 	case a.err != nil:
 		return true, a.err
@@ -215,20 +222,20 @@ func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers 
 		return true, declinedError(c, a.how)
 	case c.Origin == tool.Direct:
 		return false, cannotAskError(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
-	case ofModel(c.Origin) && q.Name != "":
+	case isOfModel(c.Origin) && q.Name != "":
 		return false, cannotAskError(c, "this can do critical harm, and nobody is available to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
-	case ofModel(c.Origin):
+	case isOfModel(c.Origin):
 		return false, cannotAskError(c, "this may change something, and nobody is available to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
 		return false, cannotAskError(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
-	return false, s.byCode(ctx, c, plan, q, record)
+	return false, s.approveByCode(ctx, c, plan, q, record)
 }
 
-// demand sets the risk of q and, if it is critical, the name that the person has to type: that of the target if it has a usable one, else that of
+// setRisk sets the risk that a question shows and, if it is critical, the name that the person has to type: that of the target if it has a usable one, else that of
 // the action.
-func demand(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
+func setRisk(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
 	if q.Risk = risk; risk != tool.RiskCritical {
 		return
 	}
@@ -251,8 +258,8 @@ func initialRecord(c *tool.Call, d decision.Decision) tool.Decision {
 	return record
 }
 
-// decide looks c up in the decision table, without a grant. grantable reports whether a grant would let it run instead.
-func (s *Stage) decide(c *tool.Call) (d decision.Decision, grantable bool) {
+// lookUp looks c up in the decision table, without a grant. grantable reports whether a grant would let it run instead.
+func (s *Stage) lookUp(c *tool.Call) (d decision.Decision, grantable bool) {
 	mustAsk, clients := c.Finding != nil && c.Finding.Ask || c.Action.Asks(c.Args), s.clients()
 	if !mustAsk && !decision.RiskCounts(c.Origin, clients) {
 		return decision.Decision{Outcome: decision.Run}, false
@@ -275,16 +282,16 @@ func (s *Stage) decide(c *tool.Call) (d decision.Decision, grantable bool) {
 // surface returns the way in which a person can be asked about c.
 func (s *Stage) surface(c *tool.Call) decision.Surface {
 	switch {
-	case c.Caller != nil && (c.Caller.Supports(tool.CanConfirm) || speaksInForms(c.Caller)):
+	case c.Caller != nil && (c.Caller.Supports(tool.CanConfirm) || canAskByForm(c.Caller)):
 		return decision.Person
-	case s.codes && c.Origin != tool.Direct && !ofModel(c.Origin):
+	case s.codes && c.Origin != tool.Direct && !isOfModel(c.Origin):
 		return decision.Code
 	}
 	return decision.Nobody
 }
 
-// ofModel reports whether calls of an origin are those that a model decides on.
-func ofModel(o tool.Origin) bool { return o == tool.Chat || o == tool.CLIAgent }
+// isOfModel reports whether calls of an origin are those that a model decides on.
+func isOfModel(o tool.Origin) bool { return o == tool.Chat || o == tool.CLIAgent }
 
 // bind resolves the targets of c, if its Source can, and returns what c would touch.
 func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {

@@ -20,79 +20,79 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// person is a caller with a person behind it.
-type person struct {
-	can    []tool.Capability
-	caps   string
-	answer func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	asked  []string // methods of the requests
-	saw    json.RawMessage
-	id     string
-	mute   bool // its answers to elicitation do not count as a person's
+// fakePerson is a caller behind which a person answers questions, and remembers what it was asked.
+type fakePerson struct {
+	can          []tool.Capability
+	caps         string
+	answer       func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	asked        []string // methods of the requests
+	lastQuestion json.RawMessage
+	id           string
+	mute         bool // its answers to elicitation do not count as a person's
 }
 
-func (p *person) Supports(what tool.Capability) bool {
+func (p *fakePerson) Supports(what tool.Capability) bool {
 	return what == tool.SpeaksForPerson && !p.mute || slices.Contains(p.can, what)
 }
 
-func (p *person) ID() string { return p.id }
+func (p *fakePerson) ID() string { return p.id }
 
-func (p *person) Capabilities() json.RawMessage {
+func (p *fakePerson) Capabilities() json.RawMessage {
 	if p.caps == "" {
 		return json.RawMessage(`{"elicitation":{}}`)
 	}
 	return json.RawMessage(p.caps)
 }
 
-func (p *person) Notify(context.Context, string, json.RawMessage) {}
+func (p *fakePerson) Notify(context.Context, string, json.RawMessage) {}
 
-func (p *person) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	p.asked, p.saw = append(p.asked, method), params
+func (p *fakePerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.asked, p.lastQuestion = append(p.asked, method), params
 	return p.answer(ctx, method, params)
 }
 
-// says returns a person, behind our own program or an MCP client, who always gives the same answer.
-func says(what tool.Capability, answer string) *person {
-	return &person{can: []tool.Capability{what}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+// personWhoAnswers returns a person, behind our own program or an MCP client, who always gives the same answer.
+func personWhoAnswers(what tool.Capability, answer string) *fakePerson {
+	return &fakePerson{can: []tool.Capability{what}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(answer), nil
 	}}
 }
 
-// prepared is a source that can bind calls.
-type prepared struct {
+// bindingSource is a source that binds calls: what a call would touch is what prepare returns.
+type bindingSource struct {
 	*tooltest.Fake
 	prepare func(c *tool.Call) (tool.Plan, error)
 }
 
-func (p prepared) Bind(_ context.Context, c *tool.Call) (tool.Bound, error) {
+func (p bindingSource) Bind(_ context.Context, c *tool.Call) (tool.Bound, error) {
 	plan, err := p.prepare(c)
-	return bound{plan: plan}, err
+	return boundCall{plan: plan}, err
 }
 
-// bound is a bound call of prepared.
-type bound struct {
+// boundCall is a bound call of a bindingSource.
+type boundCall struct {
 	tool.Bound
 	plan tool.Plan
 }
 
-func (b bound) Plan(context.Context) (tool.Plan, error) { return b.plan, nil }
+func (b boundCall) Plan(context.Context) (tool.Plan, error) { return b.plan, nil }
 
-var plan = tool.Plan{Targets: []string{"工作 (20210808180117-czj9bvb)", "/Work/Plans"}, Effect: "Deletes the notebook."}
+var examplePlan = tool.Plan{Targets: []string{"工作 (20210808180117-czj9bvb)", "/Work/Plans"}, Effect: "Deletes the notebook."}
 
-// removal returns a dangerous call with two targets.
-func removal(caller tool.Caller) *tool.Call {
+// newRemoveCall returns a dangerous call with two targets.
+func newRemoveCall(caller tool.Caller) *tool.Call {
 	a := tooltest.Action("remove")
 	a.Dangerous = true
 	fake := tooltest.NewFake("siyuan", tooltest.Offer("notebook", a))
 	return &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "notebook__remove", Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Caller: caller},
-		Args:    json.RawMessage(`{"notebook":"20210808180117-czj9bvb"}`), Source: prepared{fake, func(*tool.Call) (tool.Plan, error) { return plan, nil }}, Tool: "notebook", Action: &a, Target: "remove",
+		Args:    json.RawMessage(`{"notebook":"20210808180117-czj9bvb"}`), Source: bindingSource{fake, func(*tool.Call) (tool.Plan, error) { return examplePlan, nil }}, Tool: "notebook", Action: &a, Target: "remove",
 	}
 }
 
-// do runs c through the stage and reports whether it ran. It fails the test if a refused call has run or a
+// runCall runs c through the stage and reports whether it ran. It fails the test if a refused call has run or a
 // permitted one has not.
-func do(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
+func runCall(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
 	t.Helper()
 	want := tooltest.Text("gone")
 	r, err := tooltest.Checked(t.Context(), s.Check, c, func(context.Context, *tool.Call) (tool.Result, error) {
@@ -107,15 +107,15 @@ func do(t *testing.T, s *gate.Stage, c *tool.Call) (ran bool, err error) {
 
 func mustRun(t *testing.T, s *gate.Stage, c *tool.Call) {
 	t.Helper()
-	if _, err := do(t, s, c); err != nil {
+	if _, err := runCall(t, s, c); err != nil {
 		t.Fatalf("refused: %v", err)
 	}
 }
 
-// refusal runs a call that must be refused and returns its error.
-func refusal(t *testing.T, s *gate.Stage, c *tool.Call, kind tool.ErrorKind) *tool.Error {
+// mustRefuse runs a call that must be refused and returns its error.
+func mustRefuse(t *testing.T, s *gate.Stage, c *tool.Call, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
-	_, err := do(t, s, c)
+	_, err := runCall(t, s, c)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != kind {
 		t.Fatalf("error %v, want one of kind %s", err, kind)
@@ -138,10 +138,10 @@ func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "pending")
 	s := gate.New(gate.Options{Dir: dir})
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Action.Dangerous = false
 	mustRun(t, s, c)
-	c = removal(nil)
+	c = newRemoveCall(nil)
 	c.Kind, c.Action = tool.KindRead, nil
 	mustRun(t, s, c)
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -153,11 +153,11 @@ func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
 func TestAnArgumentMakesItDangerous(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Action.Dangerous, c.Action.DangerousWith = false, "outputPath"
 	mustRun(t, s, c)
 	c.Args = json.RawMessage(`{"outputPath":"/home/ada/notes.zip"}`)
-	refusal(t, s, c, tool.Unconfirmed)
+	mustRefuse(t, s, c, tool.Unconfirmed)
 }
 
 // An action that only people may call is refused to all other origins before anything else happens, dangerous or not.
@@ -166,19 +166,19 @@ func TestDirectOnly(t *testing.T) {
 	s := gate.New(gate.Options{Dir: t.TempDir()})
 	for _, origin := range []tool.Origin{tool.Chat, tool.CLIAgent, tool.MCPLocal, tool.MCPRemote, tool.Scheduled, ""} {
 		for _, dangerous := range []bool{true, false} {
-			who := says(tool.CanConfirm, `{"confirm":true}`)
-			c := removal(who)
+			who := personWhoAnswers(tool.CanConfirm, `{"confirm":true}`)
+			c := newRemoveCall(who)
 			c.Origin, c.Action.DirectOnly, c.Action.Dangerous = origin, true, dangerous
-			c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) {
+			c.Source = bindingSource{prepare: func(*tool.Call) (tool.Plan, error) {
 				t.Error("its targets were looked up")
 				return tool.Plan{}, nil
 			}}
-			if e := refusal(t, s, c, tool.Denied); !strings.Contains(e.Hint, "collie notebook remove") || len(who.asked) > 0 {
+			if e := mustRefuse(t, s, c, tool.Denied); !strings.Contains(e.Hint, "collie notebook remove") || len(who.asked) > 0 {
 				t.Errorf("%s: hint %q, asked %v", origin, e.Hint, who.asked)
 			}
 		}
 	}
-	c := removal(says(tool.CanConfirm, `{"confirm":true}`))
+	c := newRemoveCall(personWhoAnswers(tool.CanConfirm, `{"confirm":true}`))
 	c.Origin, c.Action.DirectOnly = tool.Direct, true
 	mustRun(t, s, c)
 }
@@ -187,12 +187,12 @@ func TestDirectOnly(t *testing.T) {
 func TestNobodyIsAskedAboutWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
-	who := says(tool.CanConfirm, `{"confirm":true}`)
+	who := personWhoAnswers(tool.CanConfirm, `{"confirm":true}`)
 	no := &tool.Error{Op: "call", Kind: tool.Denied, Message: "the notebook is read-only"}
 	for _, caller := range []tool.Caller{who, nil} {
-		c := removal(caller)
-		c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) { return tool.Plan{}, no }}
-		if _, err := do(t, s, c); !errors.Is(err, no) {
+		c := newRemoveCall(caller)
+		c.Source = bindingSource{prepare: func(*tool.Call) (tool.Plan, error) { return tool.Plan{}, no }}
+		if _, err := runCall(t, s, c); !errors.Is(err, no) {
 			t.Errorf("error %v, want the source's own", err)
 		}
 	}
@@ -208,23 +208,23 @@ func TestProgramsOfOurs(t *testing.T) {
 		for answer, yes := range map[string]bool{
 			`{"confirm":true}`: true, `{"confirm":false}`: false, `{"confirm":"true"}`: false, `{}`: false, `true`: false, `null`: false,
 		} {
-			who := says(tool.CanConfirm, answer)
+			who := personWhoAnswers(tool.CanConfirm, answer)
 			who.can = append(who.can, tool.CanElicit) // if both ways exist, collie/confirm is used
-			c := removal(who)
+			c := newRemoveCall(who)
 			c.Origin = origin
 			if yes {
 				mustRun(t, s, c)
 			} else {
-				_ = refusal(t, s, c, tool.Declined)
+				_ = mustRefuse(t, s, c, tool.Declined)
 			}
 			if d := cmp.Diff([]string{tool.MethodConfirm}, who.asked); d != "" {
 				t.Errorf("asked (-want +got):\n%s", d)
 			}
 			var got tool.Question
 			want := tool.Question{
-				Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
+				Tool: "notebook", Action: "remove", Effect: examplePlan.Effect, Targets: examplePlan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
 			}
-			if err := json.Unmarshal(who.saw, &got); err != nil || !cmp.Equal(want, got) {
+			if err := json.Unmarshal(who.lastQuestion, &got); err != nil || !cmp.Equal(want, got) {
 				t.Errorf("question: %v, (-want +got):\n%s", err, cmp.Diff(want, got))
 			}
 		}
@@ -234,7 +234,7 @@ func TestProgramsOfOurs(t *testing.T) {
 func TestElicitation(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
-	mustRun(t, s, removal(says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)))
+	mustRun(t, s, newRemoveCall(personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)))
 	for answer, code := range map[string]string{
 		`{"action":"accept","content":{"confirm":false}}`:  "decline",
 		`{"action":"accept","content":{"confirm":"true"}}`: "decline",
@@ -248,18 +248,18 @@ func TestElicitation(t *testing.T) {
 		`{}`:                                               "decline",
 		`null`:                                             "decline",
 	} {
-		if e := refusal(t, s, removal(says(tool.CanElicit, answer)), tool.Declined); e.Code != code {
+		if e := mustRefuse(t, s, newRemoveCall(personWhoAnswers(tool.CanElicit, answer)), tool.Declined); e.Code != code {
 			t.Errorf("%s: code %q, want %q", answer, e.Code, code)
 		}
 	}
-	who := says(tool.CanElicit, `{}`)
-	_ = refusal(t, s, removal(who), tool.Declined)
+	who := personWhoAnswers(tool.CanElicit, `{}`)
+	_ = mustRefuse(t, s, newRemoveCall(who), tool.Declined)
 	var asked struct {
 		Message string
 		Mode    string
 		Schema  json.RawMessage `json:"requestedSchema"`
 	}
-	if err := json.Unmarshal(who.saw, &asked); err != nil {
+	if err := json.Unmarshal(who.lastQuestion, &asked); err != nil {
 		t.Fatal(err)
 	}
 	const text = `Collie asks before this runs.
@@ -293,39 +293,39 @@ func TestCriticalCallsWantTheNameTyped(t *testing.T) {
 		want    tool.ErrorKind
 		code    string
 	}{
-		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":"工作"}`, "工作", "", ""},
-		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":" 工作 "}`, "工作", "", ""},
-		{tool.Direct, false, tool.CanConfirm, `{"confirm":true}`, "工作", tool.Declined, "wrong_name"},
-		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":"work"}`, "工作", tool.Declined, "wrong_name"},
-		{tool.Direct, false, tool.CanConfirm, `{"confirm":false,"name":"工作"}`, "工作", tool.Declined, "decline"},
-		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":["工作"]}`, "工作", tool.Declined, "wrong_name"},
-		{tool.Chat, false, tool.CanConfirm, `{"confirm":true}`, "工作", tool.Declined, "wrong_name"},
-		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":"notebook.remove"}`, "", "", ""},
-		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":""}`, "", tool.Declined, "wrong_name"},
-		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":"notebook.remove"}`, "a\u202eb", "", ""},
-		{tool.MCPLocal, true, tool.CanElicit, `{"action":"accept","content":{"confirm":true,"name":"工作"}}`, "工作", "", ""},
-		{tool.MCPLocal, true, tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`, "工作", tool.Declined, "wrong_name"},
-		{tool.MCPLocal, false, tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`, "工作", "", ""},
+		{origin: tool.Direct, what: tool.CanConfirm, answer: `{"confirm":true,"name":"工作"}`, name: "工作"},
+		{origin: tool.Direct, what: tool.CanConfirm, answer: `{"confirm":true,"name":" 工作 "}`, name: "工作"},
+		{origin: tool.Direct, what: tool.CanConfirm, answer: `{"confirm":true}`, name: "工作", want: tool.Declined, code: "wrong_name"},
+		{origin: tool.Direct, what: tool.CanConfirm, answer: `{"confirm":true,"name":"work"}`, name: "工作", want: tool.Declined, code: "wrong_name"},
+		{origin: tool.Direct, what: tool.CanConfirm, answer: `{"confirm":false,"name":"工作"}`, name: "工作", want: tool.Declined, code: "decline"},
+		{origin: tool.Chat, what: tool.CanConfirm, answer: `{"confirm":true,"name":["工作"]}`, name: "工作", want: tool.Declined, code: "wrong_name"},
+		{origin: tool.Chat, what: tool.CanConfirm, answer: `{"confirm":true}`, name: "工作", want: tool.Declined, code: "wrong_name"},
+		{origin: tool.Chat, what: tool.CanConfirm, answer: `{"confirm":true,"name":"notebook.remove"}`},
+		{origin: tool.Chat, what: tool.CanConfirm, answer: `{"confirm":true,"name":""}`, want: tool.Declined, code: "wrong_name"},
+		{origin: tool.Chat, what: tool.CanConfirm, answer: `{"confirm":true,"name":"notebook.remove"}`, name: "a\u202eb"},
+		{origin: tool.MCPLocal, clients: true, what: tool.CanElicit, answer: `{"action":"accept","content":{"confirm":true,"name":"工作"}}`, name: "工作"},
+		{origin: tool.MCPLocal, clients: true, what: tool.CanElicit, answer: `{"action":"accept","content":{"confirm":true}}`, name: "工作", want: tool.Declined, code: "wrong_name"},
+		{origin: tool.MCPLocal, what: tool.CanElicit, answer: `{"action":"accept","content":{"confirm":true}}`, name: "工作"},
 	} {
 		s := gate.New(gate.Options{Clients: func() bool { return tt.clients }})
-		who := says(tt.what, tt.answer)
-		c := risky(removal(who), tool.RiskCritical)
-		c.Origin, c.Source = tt.origin, prepared{prepare: func(*tool.Call) (tool.Plan, error) {
-			return tool.Plan{Targets: plan.Targets[:1], Effect: plan.Effect, Name: tt.name}, nil
+		who := personWhoAnswers(tt.what, tt.answer)
+		c := withRisk(newRemoveCall(who), tool.RiskCritical)
+		c.Origin, c.Source = tt.origin, bindingSource{prepare: func(*tool.Call) (tool.Plan, error) {
+			return tool.Plan{Targets: examplePlan.Targets[:1], Effect: examplePlan.Effect, Name: tt.name}, nil
 		}}
 		if tt.want == "" {
 			mustRun(t, s, c)
-		} else if e := refusal(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tool.RiskCritical {
+		} else if e := mustRefuse(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tool.RiskCritical {
 			t.Errorf("%+v: %+v", tt, e)
 		}
-		asks := strings.Contains(string(who.saw), `"name"`)
+		asks := strings.Contains(string(who.lastQuestion), `"name"`)
 		if asks == (tt.origin == tool.MCPLocal && !tt.clients) {
-			t.Errorf("%+v: asked %s", tt, who.saw)
+			t.Errorf("%+v: asked %s", tt, who.lastQuestion)
 		}
 	}
 	dir := t.TempDir()
-	code(t, gate.New(gate.Options{Dir: dir}), risky(removal(nil), tool.RiskCritical))
-	if w := list(t, dir); len(w) != 1 || w[0].Question.Name != "notebook.remove" {
+	mustWaitForCode(t, gate.New(gate.Options{Dir: dir}), withRisk(newRemoveCall(nil), tool.RiskCritical))
+	if w := listWaiting(t, dir); len(w) != 1 || w[0].Question.Name != "notebook.remove" {
 		t.Errorf("what waits: %+v", w)
 	}
 }
@@ -333,25 +333,25 @@ func TestCriticalCallsWantTheNameTyped(t *testing.T) {
 // If a client cannot show the form, or fails to, the call gets a code.
 func TestClientsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	failing := &person{can: []tool.Capability{tool.CanElicit}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	failing := &fakePerson{can: []tool.Capability{tool.CanElicit}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		return nil, tool.NewProtocolError(-32601, "method not found", nil)
 	}}
-	pages := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	pages := personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	pages.caps = `{"elicitation":{"url":{}}}`
-	mute := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	mute := personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	mute.mute = true
-	both := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	both := personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	both.caps = `{"elicitation":{"url":{},"form":{}}}`
 	s := gate.New(gate.Options{Dir: t.TempDir()})
-	for name, who := range map[string]*person{
-		"fails": failing, "shows pages alone": pages, "speaks for nobody": mute, "can do other things": says(tool.CanSample, `{"confirm":true}`),
+	for name, who := range map[string]*fakePerson{
+		"fails": failing, "shows pages alone": pages, "speaks for nobody": mute, "can do other things": personWhoAnswers(tool.CanSample, `{"confirm":true}`),
 	} {
-		if e := refusal(t, s, removal(who), tool.Unconfirmed); e.Code != "confirmation_required" || e.Facts["confirmationCode"] == "" {
+		if e := mustRefuse(t, s, newRemoveCall(who), tool.Unconfirmed); e.Code != "confirmation_required" || e.Facts["confirmationCode"] == "" {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	mustRun(t, s, removal(both))
-	if e := refusal(t, gate.New(gate.Options{}), removal(nil), tool.Unconfirmed); e.Facts != nil {
+	mustRun(t, s, newRemoveCall(both))
+	if e := mustRefuse(t, gate.New(gate.Options{}), newRemoveCall(nil), tool.Unconfirmed); e.Facts != nil {
 		t.Errorf("without a folder: %+v", e)
 	}
 }
@@ -361,9 +361,9 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 func TestDirectCallsNeedYes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "pending")
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Origin = tool.Direct
-	if e := refusal(t, gate.New(gate.Options{Dir: dir}), c, tool.Unconfirmed); !strings.Contains(e.Hint, "--yes") || e.Facts != nil {
+	if e := mustRefuse(t, gate.New(gate.Options{Dir: dir}), c, tool.Unconfirmed); !strings.Contains(e.Hint, "--yes") || e.Facts != nil {
 		t.Errorf("%+v", e)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -380,21 +380,21 @@ func TestTargetsThatChangeWhileAPersonThinks(t *testing.T) {
 		err  error
 		kind tool.ErrorKind
 	}{
-		"other targets": {tool.Plan{Targets: []string{"重要"}, Effect: plan.Effect}, nil, tool.StateChanged},
-		"other effect":  {tool.Plan{Targets: plan.Targets, Effect: "Deletes all."}, nil, tool.StateChanged},
-		"not allowed":   {tool.Plan{}, &tool.Error{Kind: tool.Denied, Subject: "notebook.remove", Message: "x", Hint: "y"}, tool.Denied},
+		"other targets": {now: tool.Plan{Targets: []string{"重要"}, Effect: examplePlan.Effect}, kind: tool.StateChanged},
+		"other effect":  {now: tool.Plan{Targets: examplePlan.Targets, Effect: "Deletes all."}, kind: tool.StateChanged},
+		"not allowed":   {err: &tool.Error{Kind: tool.Denied, Subject: "notebook.remove", Message: "x", Hint: "y"}, kind: tool.Denied},
 	} {
-		now := plan
+		now := examplePlan
 		var err error
-		who := says(tool.CanConfirm, "")
+		who := personWhoAnswers(tool.CanConfirm, "")
 		who.answer = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 			now, err = tt.now, tt.err
 			return json.RawMessage(`{"confirm":true}`), nil
 		}
-		c := removal(who)
-		c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) { return now, err }}
+		c := newRemoveCall(who)
+		c.Source = bindingSource{prepare: func(*tool.Call) (tool.Plan, error) { return now, err }}
 		t.Log(name)
-		_ = refusal(t, s, c, tt.kind)
+		_ = mustRefuse(t, s, c, tt.kind)
 	}
 }
 
@@ -408,14 +408,14 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := gate.New(gate.Options{Dir: t.TempDir()})
 			begun := time.Now()
-			e := refusal(t, s, removal(&person{can: []tool.Capability{what}, answer: wait}), tool.Unconfirmed)
+			e := mustRefuse(t, s, newRemoveCall(&fakePerson{can: []tool.Capability{what}, answer: wait}), tool.Unconfirmed)
 			if took := time.Since(begun); took != 5*time.Minute || e.Code != "no_answer" || e.Facts != nil {
 				t.Errorf("after %v: %+v", took, e)
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			gone := errors.New("the client hung up")
 			time.AfterFunc(time.Second, func() { cancel(gone) })
-			_, err := tooltest.Checked(ctx, s.Check, removal(&person{can: []tool.Capability{what}, answer: wait}), func(context.Context, *tool.Call) (tool.Result, error) {
+			_, err := tooltest.Checked(ctx, s.Check, newRemoveCall(&fakePerson{can: []tool.Capability{what}, answer: wait}), func(context.Context, *tool.Call) (tool.Result, error) {
 				t.Error("it ran")
 				return tool.Result{}, nil
 			})
@@ -431,7 +431,7 @@ func TestModelsAskAboutRisk(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
 	call := func(caller tool.Caller, readOnly bool) *tool.Call {
-		c := removal(caller)
+		c := newRemoveCall(caller)
 		a := tooltest.Action("remove")
 		a.ReadOnly, a.Risk = readOnly, tool.RiskMedium
 		if readOnly {
@@ -441,37 +441,37 @@ func TestModelsAskAboutRisk(t *testing.T) {
 		return c
 	}
 	mustRun(t, s, call(nil, true))
-	mustRun(t, s, judged(call(nil, false), tool.Finding{Risk: tool.RiskLow}))
-	mustRun(t, s, risky(call(nil, false), tool.RiskLow))
-	refusal(t, s, risky(call(nil, true), tool.RiskUnknown), tool.Unconfirmed) // it is marked as read-only, but its name is "remove"
-	refusal(t, s, judged(call(nil, true), tool.Finding{Risk: tool.RiskHigh}), tool.Unconfirmed)
-	e := refusal(t, s, call(nil, false), tool.Unconfirmed)
+	mustRun(t, s, withFinding(call(nil, false), tool.Finding{Risk: tool.RiskLow}))
+	mustRun(t, s, withRisk(call(nil, false), tool.RiskLow))
+	mustRefuse(t, s, withRisk(call(nil, true), tool.RiskUnknown), tool.Unconfirmed) // it is marked as read-only, but its name is "remove"
+	mustRefuse(t, s, withFinding(call(nil, true), tool.Finding{Risk: tool.RiskHigh}), tool.Unconfirmed)
+	e := mustRefuse(t, s, call(nil, false), tool.Unconfirmed)
 	if e.Facts["confirmationCode"] != nil || !strings.Contains(e.Hint, "notebook.remove") {
 		t.Errorf("the refusal gives a code or does not name what to allow: %+v", e)
 	}
-	mute := says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
+	mute := personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`)
 	mute.mute = true
-	refusal(t, s, call(mute, false), tool.Unconfirmed)
-	yes := says(tool.CanConfirm, `{"confirm":true}`)
+	mustRefuse(t, s, call(mute, false), tool.Unconfirmed)
+	yes := personWhoAnswers(tool.CanConfirm, `{"confirm":true}`)
 	yes.mute = true
 	mustRun(t, s, call(yes, false))
 	if len(yes.asked) != 1 {
 		t.Errorf("the person was asked %d times", len(yes.asked))
 	}
-	no := says(tool.CanConfirm, `{"confirm":false}`)
-	refusal(t, s, call(no, false), tool.Declined)
+	no := personWhoAnswers(tool.CanConfirm, `{"confirm":false}`)
+	mustRefuse(t, s, call(no, false), tool.Declined)
 }
 
-// risky returns c with a declared risk.
-func risky(c *tool.Call, risk tool.Risk) *tool.Call {
+// withRisk returns c with a declared risk.
+func withRisk(c *tool.Call, risk tool.Risk) *tool.Call {
 	a := *c.Action
 	a.Risk = risk
 	c.Action = &a
 	return c
 }
 
-// judged returns c with a finding of a stage.
-func judged(c *tool.Call, f tool.Finding) *tool.Call {
+// withFinding returns c with a finding of a stage.
+func withFinding(c *tool.Call, f tool.Finding) *tool.Call {
 	c.Finding = &f
 	return c
 }
@@ -486,24 +486,24 @@ func TestClientsAreHeldToTheTable(t *testing.T) {
 		want    tool.ErrorKind // empty: it runs
 		code    string
 	}{
-		{tool.MCPLocal, tool.RiskCritical, false, "", ""},
-		{tool.MCPRemote, tool.RiskCritical, false, "", ""},
-		{tool.MCPLocal, tool.RiskMedium, true, "", ""},
-		{tool.MCPLocal, tool.RiskHigh, true, tool.Unconfirmed, "confirmation_required"},
-		{tool.MCPRemote, tool.RiskMedium, true, tool.Unconfirmed, "confirmation_required"},
-		{tool.MCPRemote, tool.RiskCritical, true, tool.Denied, "denied_by_table"},
-		{tool.Scheduled, tool.RiskHigh, false, tool.Denied, "denied_by_table"},
-		{"", tool.RiskNone, false, tool.Denied, "denied_by_table"},
+		{origin: tool.MCPLocal, risk: tool.RiskCritical},
+		{origin: tool.MCPRemote, risk: tool.RiskCritical},
+		{origin: tool.MCPLocal, risk: tool.RiskMedium, clients: true},
+		{origin: tool.MCPLocal, risk: tool.RiskHigh, clients: true, want: tool.Unconfirmed, code: "confirmation_required"},
+		{origin: tool.MCPRemote, risk: tool.RiskMedium, clients: true, want: tool.Unconfirmed, code: "confirmation_required"},
+		{origin: tool.MCPRemote, risk: tool.RiskCritical, clients: true, want: tool.Denied, code: "denied_by_table"},
+		{origin: tool.Scheduled, risk: tool.RiskHigh, want: tool.Denied, code: "denied_by_table"},
+		{risk: tool.RiskNone, want: tool.Denied, code: "denied_by_table"},
 	} {
 		s := gate.New(gate.Options{Dir: t.TempDir(), Clients: func() bool { return tt.clients }})
-		c := removal(nil)
+		c := newRemoveCall(nil)
 		a := tooltest.Action("remove")
 		c.Origin, c.Action = tt.origin, &a
-		switch risky(c, tt.risk); tt.want {
+		switch withRisk(c, tt.risk); tt.want {
 		case "":
 			mustRun(t, s, c)
 		default:
-			if e := refusal(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tt.risk {
+			if e := mustRefuse(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tt.risk {
 				t.Errorf("%+v: %+v", tt, e)
 			}
 		}
@@ -522,28 +522,28 @@ func TestReviewsCount(t *testing.T) {
 		want    tool.ErrorKind // empty: it runs
 		rule    string         // of the published decision
 	}{
-		{tool.Chat, tool.RiskMedium, tool.RiskNone, tool.RiskHigh, "", ""},
-		{tool.Chat, tool.RiskMedium, tool.RiskMedium, tool.RiskHigh, "", ""},
-		{tool.Chat, tool.RiskMedium, tool.RiskMedium, tool.RiskMedium, tool.Unconfirmed, "guardian.data_loss"},
-		{tool.Chat, tool.RiskMedium, tool.RiskHigh, tool.RiskHigh, tool.Unconfirmed, "guardian.data_loss"},
-		{tool.Chat, tool.RiskHigh, tool.RiskNone, tool.RiskHigh, tool.Unconfirmed, "high.high.chat"},
-		{tool.Chat, tool.RiskLow, tool.ReviewFailed, "", tool.Unconfirmed, "guardian.data_loss"},
-		{tool.CLIAgent, tool.RiskLow, tool.RiskCritical, "", tool.Denied, ""},
-		{tool.Scheduled, tool.RiskLow, tool.ReviewFailed, "", tool.Denied, ""},
-		{tool.Chat, tool.RiskLow, "unheard of", "", tool.Denied, ""},
-		{tool.Chat, tool.RiskLow, tool.RiskHigh, "unheard of", tool.Denied, ""},
+		{origin: tool.Chat, risk: tool.RiskMedium, verdict: tool.RiskNone, least: tool.RiskHigh},
+		{origin: tool.Chat, risk: tool.RiskMedium, verdict: tool.RiskMedium, least: tool.RiskHigh},
+		{origin: tool.Chat, risk: tool.RiskMedium, verdict: tool.RiskMedium, least: tool.RiskMedium, want: tool.Unconfirmed, rule: "guardian.data_loss"},
+		{origin: tool.Chat, risk: tool.RiskMedium, verdict: tool.RiskHigh, least: tool.RiskHigh, want: tool.Unconfirmed, rule: "guardian.data_loss"},
+		{origin: tool.Chat, risk: tool.RiskHigh, verdict: tool.RiskNone, least: tool.RiskHigh, want: tool.Unconfirmed, rule: "high.high.chat"},
+		{origin: tool.Chat, risk: tool.RiskLow, verdict: tool.ReviewFailed, want: tool.Unconfirmed, rule: "guardian.data_loss"},
+		{origin: tool.CLIAgent, risk: tool.RiskLow, verdict: tool.RiskCritical, want: tool.Denied},
+		{origin: tool.Scheduled, risk: tool.RiskLow, verdict: tool.ReviewFailed, want: tool.Denied},
+		{origin: tool.Chat, risk: tool.RiskLow, verdict: "unheard of", want: tool.Denied},
+		{origin: tool.Chat, risk: tool.RiskLow, verdict: tool.RiskHigh, least: "unheard of", want: tool.Denied},
 	} {
 		var told []string
 		s := gate.New(gate.Options{Decided: func(_ *tool.Call, d tool.Decision) { told = append(told, d.Rule) }})
-		c := removal(nil)
+		c := newRemoveCall(nil)
 		a := tooltest.Action("remove")
 		c.Origin, c.Action = tt.origin, &a
 		c.Review = &tool.Review{Rule: "guardian.data_loss", Reason: "it deletes", Verdict: tt.verdict, Threshold: tt.least}
-		risky(c, tt.risk)
+		withRisk(c, tt.risk)
 		if tt.want == "" {
 			mustRun(t, s, c)
 		} else {
-			told = append(told, refusal(t, s, c, tt.want).Decision.Rule)
+			told = append(told, mustRefuse(t, s, c, tt.want).Decision.Rule)
 		}
 		if tt.rule != "" && !slices.Equal(told, []string{tt.rule}) {
 			t.Errorf("%+v: told %q", tt, told)
@@ -557,28 +557,28 @@ func TestDecisionsAreTold(t *testing.T) {
 	t.Parallel()
 	asks := &tool.Finding{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Ask: true}
 	for name, tt := range map[string]struct {
-		caller  *person
+		caller  *fakePerson
 		finding *tool.Finding
 		origin  tool.Origin
 		want    tool.Decision
 	}{
-		"yes":     {says(tool.CanConfirm, `{"confirm":true}`), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "program"}},
-		"before":  {says(tool.CanConfirm, `{"confirm":true,"beforehand":true}`), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "beforehand"}},
-		"no":      {says(tool.CanConfirm, `{"confirm":false}`), asks, tool.Chat, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Forbade, Approver: "program"}},
-		"a form":  {says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`), asks, tool.MCPLocal, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "client"}},
-		"nobody":  {says(tool.WantsProgress, ""), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Forbade}},
-		"a code":  {says(tool.WantsProgress, ""), asks, tool.MCPLocal, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Deferred}},
-		"no harm": {says(tool.WantsProgress, ""), &tool.Finding{Risk: tool.RiskLow}, tool.Chat, tool.Decision{}},
+		"yes":     {caller: personWhoAnswers(tool.CanConfirm, `{"confirm":true}`), origin: tool.Chat, want: tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "program"}},
+		"before":  {caller: personWhoAnswers(tool.CanConfirm, `{"confirm":true,"beforehand":true}`), origin: tool.Chat, want: tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "beforehand"}},
+		"no":      {caller: personWhoAnswers(tool.CanConfirm, `{"confirm":false}`), finding: asks, origin: tool.Chat, want: tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Forbade, Approver: "program"}},
+		"a form":  {caller: personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`), finding: asks, origin: tool.MCPLocal, want: tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "client"}},
+		"nobody":  {caller: personWhoAnswers(tool.WantsProgress, ""), origin: tool.Chat, want: tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Forbade}},
+		"a code":  {caller: personWhoAnswers(tool.WantsProgress, ""), finding: asks, origin: tool.MCPLocal, want: tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Deferred}},
+		"no harm": {caller: personWhoAnswers(tool.WantsProgress, ""), finding: &tool.Finding{Risk: tool.RiskLow}, origin: tool.Chat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var told []tool.Decision
 			s := gate.New(gate.Options{Dir: t.TempDir(), Decided: func(_ *tool.Call, d tool.Decision) { told = append(told, d) }})
-			c := removal(tt.caller)
+			c := newRemoveCall(tt.caller)
 			a := tooltest.Action("remove")
 			a.Risk = tool.RiskHigh
 			c.Origin, c.Action, c.Finding = tt.origin, &a, tt.finding
-			_, err := do(t, s, c)
+			_, err := runCall(t, s, c)
 			if e, ok := errors.AsType[*tool.Error](err); ok {
 				told = append(told, *e.Decision)
 			}

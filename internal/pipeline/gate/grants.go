@@ -10,8 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// touched returns everything that c touches, with its place; nil unless all of it is known.
-func (s *Stage) touched(c *tool.Call, plan tool.Plan) []tool.Touch {
+// touchesOf returns everything that c touches, with its place; nil unless all of it is known.
+func (s *Stage) touchesOf(c *tool.Call, plan tool.Plan) []tool.Touch {
 	if _, binds := c.Source.(tool.Binder); binds {
 		return plan.Touches
 	}
@@ -50,9 +50,9 @@ func (s *Stage) offers(a *grant.Asked) []grant.Grant {
 	return grant.Offers(a, time.Now())
 }
 
-// give keeps the offered grant that the person chose. It reports false if that failed: the person agreed to the call as
+// storeChosen keeps the offered grant that the person chose. It reports false if that failed: the person agreed to the call as
 // well, so it may run.
-func (s *Stage) give(ctx context.Context, a *grant.Asked, offers []grant.Grant, id string) bool {
+func (s *Stage) storeChosen(ctx context.Context, a *grant.Asked, offers []grant.Grant, id string) bool {
 	given := offers[slices.IndexFunc(offers, func(g grant.Grant) bool { return g.ID == id })]
 	given.Uses, given.Used = 1, time.Now().UTC().Truncate(time.Millisecond)
 	store, err := s.grants(ctx)

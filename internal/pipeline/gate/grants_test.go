@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// granting is a stage with grants, and the decisions that it reported.
-type granting struct {
+// grantingStage is a stage with grants, and the decisions that it reported.
+type grantingStage struct {
 	stage   *gate.Stage
 	store   *granttest.Memory
 	opened  int
@@ -25,8 +25,8 @@ type granting struct {
 	given   []grant.Grant
 }
 
-func newGranting() *granting {
-	g := &granting{store: &granttest.Memory{}}
+func newGranting() *grantingStage {
+	g := &grantingStage{store: &granttest.Memory{}}
 	g.stage = gate.New(gate.Options{
 		Grants:  func(context.Context) (grant.Store, error) { g.opened++; return g.store, nil },
 		Decided: func(_ *tool.Call, d tool.Decision) { g.records = append(g.records, d) },
@@ -35,8 +35,8 @@ func newGranting() *granting {
 	return g
 }
 
-// kept returns the grants in the store.
-func (g *granting) kept(t *testing.T) []grant.Grant {
+// storedGrants returns the grants in the store.
+func (g *grantingStage) storedGrants(t *testing.T) []grant.Grant {
 	t.Helper()
 	all, err := g.store.List(t.Context())
 	if err != nil {
@@ -45,27 +45,27 @@ func (g *granting) kept(t *testing.T) []grant.Grant {
 	return all
 }
 
-// inNotebook is a plan for one document of a notebook.
-func inNotebook(box string) tool.Plan {
-	p := plan
+// planInNotebook returns a plan for one document of a notebook.
+func planInNotebook(box string) tool.Plan {
+	p := examplePlan
 	p.Touches = []tool.Touch{{Kind: tool.TouchNotes, Value: box + "/doc", Notebook: "工作", Document: "/Plans"}}
 	return p
 }
 
-// chatCall is a dangerous call of a conversation on a document of notebook box.
-func chatCall(caller tool.Caller) *tool.Call {
-	c := removal(caller)
+// newChatCall returns a dangerous call of a conversation on a document of notebook box.
+func newChatCall(caller tool.Caller) *tool.Call {
+	c := newRemoveCall(caller)
 	c.Origin, c.Session, c.Parent, c.Action.Risk = tool.Chat, "s1", "t1:0", tool.RiskHigh
-	src := c.Source.(prepared)
-	src.prepare = func(*tool.Call) (tool.Plan, error) { return inNotebook("box"), nil }
+	src := c.Source.(bindingSource)
+	src.prepare = func(*tool.Call) (tool.Plan, error) { return planInNotebook("box"), nil }
 	c.Source = src
 	return c
 }
 
-// chooses returns a person who chooses the first offered grant of a scope and a kind.
-func chooses(t *testing.T, scope, kind string) *person {
+// personWhoGrants returns a person who chooses the first offered grant of a scope and a kind.
+func personWhoGrants(t *testing.T, scope, kind string) *fakePerson {
 	t.Helper()
-	return &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+	return &fakePerson{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
 		id := gjson.GetBytes(params, fmt.Sprintf(`grants.#(scope==%q)#|#(kind==%q).id`, scope, kind)).String()
 		if id == "" {
 			t.Errorf("no grant of scope %s and kind %s in %s", scope, kind, params)
@@ -77,29 +77,29 @@ func chooses(t *testing.T, scope, kind string) *person {
 func TestAGrantIsGivenAndUsed(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
-	who := chooses(t, "session", "notebook")
-	mustRun(t, g.stage, chatCall(who))
-	all := g.kept(t)
+	who := personWhoGrants(t, "session", "notebook")
+	mustRun(t, g.stage, newChatCall(who))
+	all := g.storedGrants(t)
 	if len(all) != 1 || all[0].Uses != 1 || all[0].Scope != grant.Session || len(g.given) != 1 || g.given[0].ID != all[0].ID {
 		t.Fatalf("kept %+v, on record %+v", all, g.given)
 	}
-	mustRun(t, g.stage, chatCall(who))
-	mustRun(t, g.stage, chatCall(nil)) // with no caller that could be asked
-	if len(who.asked) != 1 || g.kept(t)[0].Uses != 3 {
-		t.Errorf("asked %d times, %d uses", len(who.asked), g.kept(t)[0].Uses)
+	mustRun(t, g.stage, newChatCall(who))
+	mustRun(t, g.stage, newChatCall(nil)) // with no caller that could be asked
+	if len(who.asked) != 1 || g.storedGrants(t)[0].Uses != 3 {
+		t.Errorf("asked %d times, %d uses", len(who.asked), g.storedGrants(t)[0].Uses)
 	}
 	for i, want := range []string{"program", "grant", "grant"} {
 		if r := g.records[i]; r.Verdict != tool.Allowed || r.Approver != want || r.Grant != all[0].ID || r.Rule != "must-ask" && r.Stage != "gate" {
 			t.Errorf("record %d: %+v", i, r)
 		}
 	}
-	elsewhere := chatCall(nil)
-	elsewhere.Source = prepared{elsewhere.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) { return inNotebook("box2"), nil }}
-	refusal(t, g.stage, elsewhere, tool.Unconfirmed)
+	elsewhere := newChatCall(nil)
+	elsewhere.Source = bindingSource{elsewhere.Source.(bindingSource).Fake, func(*tool.Call) (tool.Plan, error) { return planInNotebook("box2"), nil }}
+	mustRefuse(t, g.stage, elsewhere, tool.Unconfirmed)
 	if _, err := g.store.Revoke(t.Context(), all[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	refusal(t, g.stage, chatCall(nil), tool.Unconfirmed)
+	mustRefuse(t, g.stage, newChatCall(nil), tool.Unconfirmed)
 }
 
 // An answer with a grant that was not offered counts as a no, and nothing is stored.
@@ -107,22 +107,22 @@ func TestForgedGrants(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
 	var earlier string
-	ask := &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+	ask := &fakePerson{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
 		earlier = gjson.GetBytes(params, "grants.0.id").String()
 		return json.RawMessage(`{"confirm":true}`), nil
 	}}
-	mustRun(t, g.stage, chatCall(ask))
-	if earlier == "" || len(g.kept(t)) != 0 {
-		t.Fatalf("offered %q, kept %v", earlier, g.kept(t))
+	mustRun(t, g.stage, newChatCall(ask))
+	if earlier == "" || len(g.storedGrants(t)) != 0 {
+		t.Fatalf("offered %q, kept %v", earlier, g.storedGrants(t))
 	}
 	for _, answer := range []string{
 		`{"confirm":true,"grant":"gaaaaaaaaaaaaaaaa"}`, `{"confirm":true,"grant":""}`, `{"confirm":true,"grant":true}`, `{"confirm":true,"grant":null}`,
 		`{"confirm":true,"grant":{"scope":"always","kind":"any"}}`, `{"confirm":true,"grant":"` + earlier + `"}`, `{"confirm":false,"grant":"` + earlier + `"}`,
 	} {
-		refusal(t, g.stage, chatCall(says(tool.CanConfirm, answer)), tool.Declined)
+		mustRefuse(t, g.stage, newChatCall(personWhoAnswers(tool.CanConfirm, answer)), tool.Declined)
 	}
-	if len(g.kept(t)) != 0 || len(g.given) != 0 {
-		t.Errorf("kept %v, on record %v", g.kept(t), g.given)
+	if len(g.storedGrants(t)) != 0 || len(g.given) != 0 {
+		t.Errorf("kept %v, on record %v", g.storedGrants(t), g.given)
 	}
 }
 
@@ -138,19 +138,19 @@ func TestNoGrants(t *testing.T) {
 		"changed":        func(c *tool.Call) { c.Action.Changed = true },
 		"a bare session": func(c *tool.Call) { c.Session = "" },
 	} {
-		who := &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+		who := &fakePerson{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
 			return fmt.Appendf(nil, `{"confirm":true,"name":%q}`, gjson.GetBytes(params, "name").String()), nil
 		}}
-		c := chatCall(who)
+		c := newChatCall(who)
 		change(c)
-		if mustRun(t, g.stage, c); len(who.asked) != 1 || !form(who.saw) {
-			t.Errorf("%s: asked %v with %s", name, who.asked, who.saw)
+		if mustRun(t, g.stage, c); len(who.asked) != 1 || !form(who.lastQuestion) {
+			t.Errorf("%s: asked %v with %s", name, who.asked, who.lastQuestion)
 		}
 	}
-	c := chatCall(says(tool.CanElicit, `{"action":"accept","content":{"confirm":true,"grant":"x"}}`))
+	c := newChatCall(personWhoAnswers(tool.CanElicit, `{"action":"accept","content":{"confirm":true,"grant":"x"}}`))
 	c.Origin = tool.MCPLocal
-	refusal(t, g.stage, c, tool.Declined)
-	harmless := chatCall(nil)
+	mustRefuse(t, g.stage, c, tool.Declined)
+	harmless := newChatCall(nil)
 	harmless.Action.Dangerous, harmless.Action.Risk = false, tool.RiskLow
 	mustRun(t, g.stage, harmless)
 	if g.opened != 0 {
@@ -162,36 +162,36 @@ func TestNoGrants(t *testing.T) {
 	if err := g.store.Add(t.Context(), &forged); err != nil {
 		t.Fatal(err)
 	}
-	critical := chatCall(nil)
+	critical := newChatCall(nil)
 	critical.Action.Risk = tool.RiskCritical
-	refusal(t, g.stage, critical, tool.Unconfirmed)
+	mustRefuse(t, g.stage, critical, tool.Unconfirmed)
 }
 
 // If the plan changed before the person agreed, the call does not run and no grant is stored.
 func TestGrantForWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]tool.Plan{
-		"another notebook":   inNotebook("box2"),
-		"nobody knows where": plan,
+		"another notebook":   planInNotebook("box2"),
+		"nobody knows where": examplePlan,
 		"one more": func() tool.Plan {
-			p := inNotebook("box")
+			p := planInNotebook("box")
 			p.Touches = append(p.Touches, p.Touches[0])
 			return p
 		}(),
 	} {
 		g := newGranting()
-		c := chatCall(chooses(t, "session", "notebook"))
+		c := newChatCall(personWhoGrants(t, "session", "notebook"))
 		shown := false
-		c.Source = prepared{c.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) {
+		c.Source = bindingSource{c.Source.(bindingSource).Fake, func(*tool.Call) (tool.Plan, error) {
 			if shown {
 				return later, nil
 			}
 			shown = true
-			return inNotebook("box"), nil
+			return planInNotebook("box"), nil
 		}}
-		_ = refusal(t, g.stage, c, tool.StateChanged)
-		if len(g.kept(t)) != 0 || len(g.given) != 0 {
-			t.Errorf("%s: kept %v", name, g.kept(t))
+		_ = mustRefuse(t, g.stage, c, tool.StateChanged)
+		if len(g.storedGrants(t)) != 0 || len(g.given) != 0 {
+			t.Errorf("%s: kept %v", name, g.storedGrants(t))
 		}
 	}
 }
@@ -205,10 +205,10 @@ func TestGrantForAPathThatLeadsElsewhere(t *testing.T) {
 		Grants:  func(context.Context) (grant.Store, error) { return store, nil },
 		Touches: func(*tool.Call) []tool.Touch { return []tool.Touch{{Kind: tool.TouchFile, Value: at}} },
 	})
-	who := chooses(t, "always", "path")
+	who := personWhoGrants(t, "always", "path")
 	call := func() *tool.Call {
-		c := chatCall(who)
-		c.Source = c.Source.(prepared).Fake
+		c := newChatCall(who)
+		c.Source = c.Source.(bindingSource).Fake
 		return c
 	}
 	choose := who.answer
@@ -216,15 +216,15 @@ func TestGrantForAPathThatLeadsElsewhere(t *testing.T) {
 		at = "/home/ada/secrets/a"
 		return choose(ctx, method, params)
 	}
-	refusal(t, s, call(), tool.StateChanged)
+	mustRefuse(t, s, call(), tool.StateChanged)
 	at, who.answer = "/home/ada/site/a", choose
 	mustRun(t, s, call())
 	at = "/home/ada/site/b"
 	if mustRun(t, s, call()); len(who.asked) != 2 {
 		t.Errorf("asked %d times", len(who.asked))
 	}
-	at, who.answer = "/home/ada/secrets/b", says("", `{"confirm":false}`).answer
-	refusal(t, s, call(), tool.Declined)
+	at, who.answer = "/home/ada/secrets/b", personWhoAnswers("", `{"confirm":false}`).answer
+	mustRefuse(t, s, call(), tool.Declined)
 }
 
 // If grants cannot be read or stored, the person is asked, and the call they agree to runs once.
@@ -233,8 +233,8 @@ func TestBrokenStore(t *testing.T) {
 	g := newGranting()
 	g.store.Fail = errors.New("the disk is full")
 	for range 2 {
-		who := chooses(t, "session", "notebook")
-		if mustRun(t, g.stage, chatCall(who)); len(who.asked) != 1 {
+		who := personWhoGrants(t, "session", "notebook")
+		if mustRun(t, g.stage, newChatCall(who)); len(who.asked) != 1 {
 			t.Errorf("asked %d times", len(who.asked))
 		}
 	}
@@ -250,14 +250,14 @@ func TestBrokenStore(t *testing.T) {
 func TestRevokedWhileACallWaits(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
-	mustRun(t, g.stage, chatCall(chooses(t, "session", "notebook")))
-	id := g.kept(t)[0].ID
+	mustRun(t, g.stage, newChatCall(personWhoGrants(t, "session", "notebook")))
+	id := g.storedGrants(t)[0].ID
 	waits, answer := make(chan bool), make(chan bool)
-	other := chatCall(&person{can: []tool.Capability{tool.CanConfirm}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	other := newChatCall(&fakePerson{can: []tool.Capability{tool.CanConfirm}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		close(waits)
 		return fmt.Appendf(nil, `{"confirm":%t}`, <-answer), nil
 	}})
-	other.Source = prepared{other.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) { return inNotebook("box2"), nil }}
+	other.Source = bindingSource{other.Source.(bindingSource).Fake, func(*tool.Call) (tool.Plan, error) { return planInNotebook("box2"), nil }}
 	var ended sync.WaitGroup
 	var err error
 	ended.Go(func() { _, err = g.stage.Check(t.Context(), other) })
@@ -265,7 +265,7 @@ func TestRevokedWhileACallWaits(t *testing.T) {
 	if _, err := g.store.Revoke(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	refusal(t, g.stage, chatCall(nil), tool.Unconfirmed)
+	mustRefuse(t, g.stage, newChatCall(nil), tool.Unconfirmed)
 	answer <- false
 	if ended.Wait(); tool.KindOf(err) != tool.Declined {
 		t.Errorf("the waiting call: %v", err)
@@ -280,7 +280,7 @@ func TestManyGrantsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 100 {
 		all.Go(func() {
-			if _, err := s.Check(t.Context(), chatCall(chooses(t, "session", "notebook"))); err != nil {
+			if _, err := s.Check(t.Context(), newChatCall(personWhoGrants(t, "session", "notebook"))); err != nil {
 				t.Error(err)
 			}
 		})

@@ -38,7 +38,7 @@ func outline(args json.RawMessage) json.RawMessage {
 			return bytes.TrimSpace(b.Bytes())
 		}
 		if t.Kind() == '"' && !isName(from) {
-			if text := t.String(); isContents(from.StackPointer(), text) {
+			if text := t.String(); mayBeContents(from.StackPointer(), text) {
 				t = jsontext.String(fmt.Sprintf("(%d characters)", utf8.RuneCountInString(text)))
 			}
 		}
@@ -54,7 +54,7 @@ func isName(d *jsontext.Decoder) bool {
 	return kind == '{' && n%2 == 1
 }
 
-func isContents(at jsontext.Pointer, text string) bool {
+func mayBeContents(at jsontext.Pointer, text string) bool {
 	if utf8.RuneCountInString(text) > longestName || strings.ContainsAny(text, "\r\n") {
 		return true
 	}

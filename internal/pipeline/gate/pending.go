@@ -90,7 +90,7 @@ func (p Pending) Find(code string) (Waiting, error) {
 	}
 	i := slices.IndexFunc(list, func(w Waiting) bool { return w.Code == readCode(code) })
 	if i < 0 {
-		return Waiting{}, nothingWaits(code)
+		return Waiting{}, nothingWaitsError(code)
 	}
 	return list[i], nil
 }
@@ -118,14 +118,14 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 	case failed != nil:
 		return w, failed
 	case !found:
-		return w, nothingWaits(code)
+		return w, nothingWaitsError(code)
 	case !first:
 		return w, alreadyAnsweredError(&w)
 	}
 	return w, nil
 }
 
-func nothingWaits(code string) error {
+func nothingWaitsError(code string) error {
 	return &tool.Error{
 		Op: "confirm", Kind: tool.NotFound, Subject: line(code, maxTarget),
 		Message: fmt.Sprintf("no call waits under this code; a code is valid for %s and for one call", units.DurationText(approvalLifetime)),
@@ -142,9 +142,9 @@ func alreadyAnsweredError(w *Waiting) error {
 	return e
 }
 
-// request returns the state of the call with w's binding. If the call is not in the file, it is added as w,
-// which isNew reports. An approval is used up by that.
-func (p Pending) request(ctx context.Context, w entry) (got Waiting, isNew bool, err *tool.Error) {
+// findOrAdd returns the state of the call with w's binding. If the call is not in the file, it is added as w,
+// which isNew reports. If it was approved, it is removed: an approval is used up by that.
+func (p Pending) findOrAdd(ctx context.Context, w entry) (got Waiting, isNew bool, err *tool.Error) {
 	err = p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Binding == w.Binding })
 		if i >= 0 {

@@ -32,7 +32,7 @@ const childEnv = "COLLIE_TEST_GATE_CHILD"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childEnv); dir != "" {
-		_, err := tooltest.Checked(context.Background(), gate.New(gate.Options{Dir: dir}).Check, removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, err := tooltest.Checked(context.Background(), gate.New(gate.Options{Dir: dir}).Check, newRemoveCall(nil), func(context.Context, *tool.Call) (tool.Result, error) {
 			fmt.Print("ran")
 			return tool.Result{}, nil
 		})
@@ -44,10 +44,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// code makes a call that must wait and returns its code.
-func code(t *testing.T, s *gate.Stage, c *tool.Call) string {
+// mustWaitForCode makes a call that must wait and returns its code.
+func mustWaitForCode(t *testing.T, s *gate.Stage, c *tool.Call) string {
 	t.Helper()
-	e := refusal(t, s, c, tool.Unconfirmed)
+	e := mustRefuse(t, s, c, tool.Unconfirmed)
 	code, _ := e.Facts["confirmationCode"].(string)
 	if !regexp.MustCompile(`^[34679ACDEFGHJKMNPQRTVWXY]{6}$`).MatchString(code) || !strings.Contains(e.Hint, "collie confirm "+code) {
 		t.Fatalf("code %q, hint %q", code, e.Hint)
@@ -55,7 +55,7 @@ func code(t *testing.T, s *gate.Stage, c *tool.Call) string {
 	return code
 }
 
-func askResult(t *testing.T, dir, code string, yes bool) {
+func answerByCode(t *testing.T, dir, code string, yes bool) {
 	t.Helper()
 	want := map[bool]gate.State{true: gate.StateApproved, false: gate.StateDenied}[yes]
 	if w, err := gate.OpenPending(dir).Answer(t.Context(), code, yes); err != nil || w.State != want {
@@ -63,7 +63,7 @@ func askResult(t *testing.T, dir, code string, yes bool) {
 	}
 }
 
-func list(t *testing.T, dir string) []gate.Waiting {
+func listWaiting(t *testing.T, dir string) []gate.Waiting {
 	t.Helper()
 	out, err := gate.OpenPending(dir).List()
 	if err != nil {
@@ -76,11 +76,11 @@ func TestConfirmedByCode(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state", "pending")
 	s := gate.New(gate.Options{Dir: dir})
-	c := code(t, s, removal(nil))
-	if again := code(t, s, removal(nil)); again != c {
+	c := mustWaitForCode(t, s, newRemoveCall(nil))
+	if again := mustWaitForCode(t, s, newRemoveCall(nil)); again != c {
 		t.Errorf("the same call waits under %s and %s", c, again)
 	}
-	got := list(t, dir)
+	got := listWaiting(t, dir)
 	if len(got) != 1 {
 		t.Fatalf("%d calls wait, want 1", len(got))
 	}
@@ -90,18 +90,18 @@ func TestConfirmedByCode(t *testing.T) {
 	want := gate.Waiting{
 		Code: c, State: gate.StateWaiting, Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Asked: got[0].Asked, Expires: got[0].Expires,
 		Question: tool.Question{
-			Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
+			Tool: "notebook", Action: "remove", Effect: examplePlan.Effect, Targets: examplePlan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
 		},
 	}
 	if d := cmp.Diff(want, got[0]); d != "" {
 		t.Errorf("what waits (-want +got):\n%s", d)
 	}
-	askResult(t, dir, strings.ToLower(c[:3])+"-"+c[3:]+" ", true)
-	mustRun(t, s, removal(nil))
-	if n := len(list(t, dir)); n != 0 {
+	answerByCode(t, dir, strings.ToLower(c[:3])+"-"+c[3:]+" ", true)
+	mustRun(t, s, newRemoveCall(nil))
+	if n := len(listWaiting(t, dir)); n != 0 {
 		t.Errorf("%d calls wait after the approval was used, want none", n)
 	}
-	if second := code(t, s, removal(nil)); second == c {
+	if second := mustWaitForCode(t, s, newRemoveCall(nil)); second == c {
 		t.Errorf("code %s was given twice", c)
 	}
 	if _, err := gate.OpenPending(dir).Answer(t.Context(), c, true); tool.KindOf(err) != tool.NotFound {
@@ -115,7 +115,7 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 		t.Skip("modes mean nothing there")
 	}
 	dir := filepath.Join(t.TempDir(), "pending")
-	code(t, gate.New(gate.Options{Dir: dir}), removal(nil))
+	mustWaitForCode(t, gate.New(gate.Options{Dir: dir}), newRemoveCall(nil))
 	info, err := os.Stat(dir)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder: %v, %v", info.Mode(), err)
@@ -135,17 +135,17 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 func TestFileHoldsNoContents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Args = json.RawMessage(`{"notebook":"id-1","markdown":"secret one","rows":[{"value":{"x":"secret two"}}],"title":"short\nsecret three",
 		"path":"/Work/计划","long":"` + strings.Repeat("secret four ", 20) + `","n":12345678901234567890}`)
-	code(t, gate.New(gate.Options{Dir: dir}), c)
+	mustWaitForCode(t, gate.New(gate.Options{Dir: dir}), c)
 	raw, err := os.ReadFile(filepath.Join(dir, "requests.json"))
 	if err != nil || bytes.Contains(raw, []byte("secret")) {
 		t.Errorf("%v: %s", err, raw)
 	}
 	const want = `{"notebook":"id-1","markdown":"(10 characters)","rows":[{"value":{"x":"(10 characters)"}}],"title":"(18 characters)",` +
 		`"path":"/Work/计划","long":"(240 characters)","n":12345678901234567890}`
-	if d := cmp.Diff(want, list(t, dir)[0].Question.Args); d != "" {
+	if d := cmp.Diff(want, listWaiting(t, dir)[0].Question.Args); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}
 }
@@ -153,10 +153,10 @@ func TestFileHoldsNoContents(t *testing.T) {
 func TestFileStaysSmall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Args = json.RawMessage(`{"ids":["` + strings.Repeat(`x","`, 20_000) + `"]}`)
-	code(t, gate.New(gate.Options{Dir: dir}), c)
-	if got := list(t, dir)[0].Question.Args; got != `"(80012 bytes)"` {
+	mustWaitForCode(t, gate.New(gate.Options{Dir: dir}), c)
+	if got := listWaiting(t, dir)[0].Question.Args; got != `"(80012 bytes)"` {
 		t.Errorf("arguments %.99s", got)
 	}
 }
@@ -177,11 +177,11 @@ func TestApprovalIsBound(t *testing.T) {
 		"more arguments":       func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"20210808180117-czj9bvb","force":true}`) },
 		"two meanings":         func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"x","notebook":"20210808180117-czj9bvb"}`) },
 		"the code as argument": func(c *tool.Call) { c.Args = json.RawMessage(`{"notebook":"20210808180117-czj9bvb","confirm":"CODE"}`) },
-		"caller":               func(c *tool.Call) { c.Caller = &person{id: "session 2"} },
+		"caller":               func(c *tool.Call) { c.Caller = &fakePerson{id: "session 2"} },
 		"no caller":            func(c *tool.Call) { c.Caller = nil },
 		"targets": func(c *tool.Call) {
-			c.Source = prepared{prepare: func(*tool.Call) (tool.Plan, error) {
-				return tool.Plan{Targets: []string{"重要"}, Effect: plan.Effect}, nil
+			c.Source = bindingSource{prepare: func(*tool.Call) (tool.Plan, error) {
+				return tool.Plan{Targets: []string{"重要"}, Effect: examplePlan.Effect}, nil
 			}}
 		},
 	}
@@ -190,23 +190,23 @@ func TestApprovalIsBound(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			s := gate.New(gate.Options{Dir: dir})
-			approved := code(t, s, removal(&person{id: "session 1"}))
-			askResult(t, dir, approved, true)
-			other := removal(&person{id: "session 1"})
+			approved := mustWaitForCode(t, s, newRemoveCall(&fakePerson{id: "session 1"}))
+			answerByCode(t, dir, approved, true)
+			other := newRemoveCall(&fakePerson{id: "session 1"})
 			change(other)
 			other.Args = json.RawMessage(strings.Replace(string(other.Args), "CODE", approved, 1))
-			if _, err := do(t, s, other); tool.KindOf(err) != tool.Unconfirmed {
+			if _, err := runCall(t, s, other); tool.KindOf(err) != tool.Unconfirmed {
 				t.Errorf("another call: %v, want it to wait", err)
 			}
-			mustRun(t, s, removal(&person{id: "session 1"})) // the approval is still valid for its own call
+			mustRun(t, s, newRemoveCall(&fakePerson{id: "session 1"})) // the approval is still valid for its own call
 		})
 	}
 	dir := t.TempDir()
 	s := gate.New(gate.Options{Dir: dir})
-	c := removal(nil)
+	c := newRemoveCall(nil)
 	c.Args = json.RawMessage(`{"a":1,"b":{"y":"é","x":[1,2]}}`)
-	askResult(t, dir, code(t, s, c), true)
-	c = removal(nil)
+	answerByCode(t, dir, mustWaitForCode(t, s, c), true)
+	c = newRemoveCall(nil)
 	c.Args = json.RawMessage(`{ "b": {"x":[1, 2],"y":"\u00e9"}, "a":1 }`)
 	mustRun(t, s, c)
 }
@@ -216,23 +216,23 @@ func TestWaitingEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := gate.New(gate.Options{Dir: dir})
-		c := code(t, s, removal(nil))
+		c := mustWaitForCode(t, s, newRemoveCall(nil))
 		await.Sleep(4*time.Minute + 59*time.Second)
-		askResult(t, dir, c, true)
+		answerByCode(t, dir, c, true)
 		await.Sleep(time.Second)
-		if n := len(list(t, dir)); n != 0 {
+		if n := len(listWaiting(t, dir)); n != 0 {
 			t.Errorf("%d calls wait after 5 minutes, want none", n)
 		}
 		if _, err := gate.OpenPending(dir).Find(c); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("a code of 5 minutes ago: %v", err)
 		}
-		second := code(t, s, removal(nil)) // the approval expired unused
+		second := mustWaitForCode(t, s, newRemoveCall(nil)) // the approval expired unused
 		if second == c {
 			t.Error("the code of a call that lapsed was given again")
 		}
-		askResult(t, dir, second, true)
+		answerByCode(t, dir, second, true)
 		await.Sleep(4 * time.Minute)
-		mustRun(t, s, removal(nil))
+		mustRun(t, s, newRemoveCall(nil))
 	})
 }
 
@@ -241,17 +241,17 @@ func TestDeniedByCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		s := gate.New(gate.Options{Dir: dir})
-		c := code(t, s, removal(nil))
-		askResult(t, dir, c, false)
+		c := mustWaitForCode(t, s, newRemoveCall(nil))
+		answerByCode(t, dir, c, false)
 		for range 2 {
-			_ = refusal(t, s, removal(nil), tool.Declined)
+			_ = mustRefuse(t, s, newRemoveCall(nil), tool.Declined)
 		}
 		if w, err := gate.OpenPending(dir).Answer(t.Context(), c, true); tool.KindOf(err) != tool.Conflict || w.State != gate.StateDenied {
 			t.Errorf("a second answer: %+v, %v", w, err)
 		}
-		_ = refusal(t, s, removal(nil), tool.Declined)
+		_ = mustRefuse(t, s, newRemoveCall(nil), tool.Declined)
 		await.Sleep(5 * time.Minute)
-		code(t, s, removal(nil))
+		mustWaitForCode(t, s, newRemoveCall(nil))
 	})
 }
 
@@ -261,21 +261,21 @@ func TestWaitingIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	s := gate.New(gate.Options{Dir: dir})
 	numbered := func(n int) *tool.Call {
-		c := removal(nil)
+		c := newRemoveCall(nil)
 		c.Args = fmt.Appendf(nil, `{"n":%d}`, n)
 		return c
 	}
-	askResult(t, dir, code(t, s, numbered(0)), true)
-	first := code(t, s, numbered(1))
+	answerByCode(t, dir, mustWaitForCode(t, s, numbered(0)), true)
+	first := mustWaitForCode(t, s, numbered(1))
 	seen := map[string]bool{first: true}
 	for n := 2; n < 65; n++ {
-		c := code(t, s, numbered(n))
+		c := mustWaitForCode(t, s, numbered(n))
 		if seen[c] {
 			t.Errorf("code %s was given twice", c)
 		}
 		seen[c] = true
 	}
-	if n := len(list(t, dir)); n != 64 {
+	if n := len(listWaiting(t, dir)); n != 64 {
 		t.Errorf("%d calls wait, want 64", n)
 	}
 	if _, err := gate.OpenPending(dir).Find(first); tool.KindOf(err) != tool.NotFound {
@@ -298,7 +298,7 @@ func TestManyAtOnce(t *testing.T) {
 		wg.Wait()
 	}
 	same := func(int) {
-		_, err := tooltest.Checked(t.Context(), s.Check, removal(nil), func(context.Context, *tool.Call) (tool.Result, error) {
+		_, err := tooltest.Checked(t.Context(), s.Check, newRemoveCall(nil), func(context.Context, *tool.Call) (tool.Result, error) {
 			ran.Add(1)
 			return tool.Result{}, nil
 		})
@@ -311,23 +311,23 @@ func TestManyAtOnce(t *testing.T) {
 	at(50, same)
 	var first string
 	codes.Range(func(k, _ any) bool { first = k.(string); return true })
-	if n := len(list(t, dir)); n != 1 || ran.Load() != 0 {
+	if n := len(listWaiting(t, dir)); n != 1 || ran.Load() != 0 {
 		t.Fatalf("%d wait, %d ran; want one to wait", n, ran.Load())
 	}
-	askResult(t, dir, first, true)
+	answerByCode(t, dir, first, true)
 	at(50, same)
 	if n := ran.Load(); n != 1 {
 		t.Errorf("one approval served %d calls", n)
 	}
 	at(50, func(i int) {
-		c := removal(nil)
+		c := newRemoveCall(nil)
 		c.Args = fmt.Appendf(nil, `{"n":%d}`, i)
 		_, err := tooltest.Checked(t.Context(), s.Check, c, nil)
 		if tool.KindOf(err) != tool.Unconfirmed {
 			t.Error(err)
 		}
 	})
-	if n := len(list(t, dir)); n != 51 {
+	if n := len(listWaiting(t, dir)); n != 51 {
 		t.Errorf("%d calls wait, want 51", n)
 	}
 }
@@ -338,7 +338,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 	for round := range 4 {
 		dir := t.TempDir()
 		s := gate.New(gate.Options{Dir: dir})
-		waits := code(t, s, removal(nil))
+		waits := mustWaitForCode(t, s, newRemoveCall(nil))
 		var wg sync.WaitGroup
 		var winners, losers [2]atomic.Int32 // by the answer, and by the outcome that the others got
 		for i := range 100 {
@@ -361,7 +361,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		if winners[0].Load()+winners[1].Load() != 1 || losers[yes].Load() != 99 {
 			t.Errorf("no and yes won %d and %d times; %d and %d were told so", winners[0].Load(), winners[1].Load(), losers[0].Load(), losers[1].Load())
 		}
-		if _, err := do(t, s, removal(nil)); (err == nil) != (yes == 1) {
+		if _, err := runCall(t, s, newRemoveCall(nil)); (err == nil) != (yes == 1) {
 			t.Errorf("yes won %d times, and the call: %v", yes, err)
 		}
 	}
@@ -384,11 +384,11 @@ func TestBetweenProcesses(t *testing.T) {
 	if got := child(); got != string(tool.Unconfirmed) {
 		t.Fatalf("the first process: %s", got)
 	}
-	waits := list(t, dir)
+	waits := listWaiting(t, dir)
 	if len(waits) != 1 {
 		t.Fatalf("%d calls wait, want that of the other process", len(waits))
 	}
-	askResult(t, dir, waits[0].Code, true)
+	answerByCode(t, dir, waits[0].Code, true)
 	var wg sync.WaitGroup
 	results := make([]string, 4)
 	for i := range results {
@@ -414,11 +414,11 @@ func TestDamagedFile(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "requests.json"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := list(t, dir); len(got) != 0 {
+			if got := listWaiting(t, dir); len(got) != 0 {
 				t.Errorf("waiting: %+v", got)
 			}
-			c := code(t, gate.New(gate.Options{Dir: dir}), removal(nil))
-			if got := list(t, dir); len(got) != 1 || got[0].Code != c {
+			c := mustWaitForCode(t, gate.New(gate.Options{Dir: dir}), newRemoveCall(nil))
+			if got := listWaiting(t, dir); len(got) != 1 || got[0].Code != c {
 				t.Errorf("waiting: %+v", got)
 			}
 		})
@@ -432,7 +432,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := do(t, gate.New(gate.Options{Dir: filepath.Join(file, "pending")}), removal(nil)); tool.KindOf(err) != tool.Internal {
+	if _, err := runCall(t, gate.New(gate.Options{Dir: filepath.Join(file, "pending")}), newRemoveCall(nil)); tool.KindOf(err) != tool.Internal {
 		t.Errorf("error %v", err)
 	}
 }

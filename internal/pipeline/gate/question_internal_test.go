@@ -92,7 +92,7 @@ func FuzzQuestion(f *testing.F) {
 		if !json.Valid(out) {
 			t.Errorf("outline %s of %s", out, args)
 		}
-		// White space and order make no difference, unless a name occurs twice.
+		// White space makes no difference, unless a name occurs twice.
 		v := jsontext.Value(args)
 		if v.Kind() == '{' && v.IsValid() && v.Indent() == nil {
 			d := *c

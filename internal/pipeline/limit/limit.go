@@ -72,7 +72,7 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 			Hint:    "send less at once, or write it in parts",
 		}
 	}
-	if err := s.enter(c); err != nil {
+	if err := s.admit(c); err != nil {
 		return ctx, err
 	}
 	timeout := s.overtime
@@ -89,16 +89,31 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	cause := context.Cause(inner)
 	s.watch.end(inner)
 	s.calls.leave(callerOf(c))
-	if err == nil || cause == nil || !gaveUp(err) {
+	if err == nil || cause == nil || !isContextEnd(err) {
 		return r, err
 	}
 	if _, isToolError := cause.(*tool.Error); isToolError { //nolint:errorlint // overtime converts to a tool.Error too
 		return r, err // the Source ended the call and gives the reason
 	}
-	return r, endedError(c, err, cause == error(inner.timeout), inner.timeout.bound, time.Since(inner.started)) //nolint:errorlint // compares for the exact cause that watch has set
+	return r, endedError(c, err, cause == error(inner.timeout), inner.timeout.bound, inner.elapsed()) //nolint:errorlint // compares for the exact cause that watch has set
 }
 
-func (s *Stage) enter(c *tool.Call) error {
+// Pause stops the clock of the call that has ctx, and of those around it, until resume is called, which must be once:
+// for instance while a person is asked, which takes as long as it takes. [context.Context.Deadline] tells no limit
+// meanwhile.
+func (s *Stage) Pause(ctx context.Context) (resume func()) {
+	first := runningOf(ctx)
+	for r := first; r != nil; r = runningOf(r.Context) {
+		r.pause()
+	}
+	return func() {
+		for r := first; r != nil; r = runningOf(r.Context) {
+			r.resume()
+		}
+	}
+}
+
+func (s *Stage) admit(c *tool.Call) error {
 	var whose string
 	var bound int
 	switch s.calls.enter(callerOf(c), s.opts.PerSession, s.opts.Total) {

@@ -20,7 +20,7 @@ func TestCountersDoNotLeak(t *testing.T) {
 			return tool.Result{}, err
 		})
 	}
-	if total, entries := s.calls.count(); total != 0 || entries != 0 {
+	if total, entries := s.calls.countEntries(); total != 0 || entries != 0 {
 		t.Errorf("%d calls and %d entries at rest, want none", total, entries)
 	}
 }
@@ -30,7 +30,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	s := New(Options{})
 	c := &tool.Call{Request: tool.Request{Session: "a"}}
 	n := testing.AllocsPerRun(1000, func() {
-		_ = s.enter(c)
+		_ = s.admit(c)
 		s.calls.leave(callerOf(c))
 	})
 	if n != 0 {
@@ -50,8 +50,8 @@ func TestCallThatCanBeEndedGetsNoContext(t *testing.T) {
 	}
 }
 
-// count returns the number of running calls and of entries.
-func (f *inFlight) count() (total, entries int) {
+// countEntries returns the number of running calls and of entries.
+func (f *inFlight) countEntries() (total, entries int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.total, len(f.each)

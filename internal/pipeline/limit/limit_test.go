@@ -18,12 +18,12 @@ import (
 	"collie/test/await"
 )
 
-func answer(context.Context, *tool.Call) (tool.Result, error) {
+func answerAtOnce(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: []byte(`{}`)}, nil
 }
 
-// hang waits for the context to end and returns its error.
-func hang(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+// waitForEnd waits for the context to end and returns its error.
+func waitForEnd(ctx context.Context, _ *tool.Call) (tool.Result, error) {
 	<-ctx.Done()
 	return tool.Result{}, ctx.Err()
 }
@@ -40,10 +40,10 @@ func wantError(t *testing.T, err error, want *tool.Error) {
 func TestArgumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := limit.New(limit.Options{MaxArgs: 10})
-	if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 10)}, answer); err != nil {
+	if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 10)}, answerAtOnce); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	_, err := tooltest.Through(t.Context(), s, &tool.Call{Tool: "block", Action: &tool.Action{Name: "append"}, Args: make([]byte, 11)}, answer)
+	_, err := tooltest.Through(t.Context(), s, &tool.Call{Tool: "block", Action: &tool.Action{Name: "append"}, Args: make([]byte, 11)}, answerAtOnce)
 	wantError(t, err, &tool.Error{
 		Kind: tool.Invalid, Subject: "block.append",
 		Message: "the arguments have 11 bytes, the limit is 10",
@@ -51,8 +51,8 @@ func TestArgumentsAreBounded(t *testing.T) {
 	})
 }
 
-// occupy starts n calls like c that run until release is called.
-func occupy(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
+// startCalls starts n calls like c that run until release is called.
+func startCalls(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running, done sync.WaitGroup
@@ -61,7 +61,7 @@ func occupy(t *testing.T, s *limit.Stage, n int, c tool.Call) (release func()) {
 		done.Go(func() {
 			_, _ = tooltest.Through(ctx, s, &c, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 				running.Done()
-				return hang(ctx, c)
+				return waitForEnd(ctx, c)
 			})
 		})
 	}
@@ -74,10 +74,10 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 	s := limit.New(limit.Options{PerSession: 2, Total: 5})
 	try := func(c tool.Call) error {
 		c.Name = "notes"
-		_, err := tooltest.Through(t.Context(), s, &c, answer)
+		_, err := tooltest.Through(t.Context(), s, &c, answerAtOnce)
 		return err
 	}
-	first := occupy(t, s, 2, tool.Call{Request: tool.Request{Session: "a"}})
+	first := startCalls(t, s, 2, tool.Call{Request: tool.Request{Session: "a"}})
 	wantError(t, try(tool.Call{Request: tool.Request{Session: "a", Principal: "p"}}), &tool.Error{
 		Kind: tool.Busy, Subject: "notes",
 		Message: "this session has 2 calls in flight, which is the limit; this one did not run",
@@ -86,14 +86,14 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 	if err := try(tool.Call{Request: tool.Request{Session: "b"}}); err != nil {
 		t.Errorf("another session: %v", err)
 	}
-	second := occupy(t, s, 2, tool.Call{Request: tool.Request{Principal: "p"}})
+	second := startCalls(t, s, 2, tool.Call{Request: tool.Request{Principal: "p"}})
 	if err := try(tool.Call{Request: tool.Request{Principal: "p"}}); tool.KindOf(err) != tool.Busy {
 		t.Errorf("a principal without a session: %v, want busy", err)
 	}
 	if err := try(tool.Call{Request: tool.Request{Principal: "q"}}); err != nil {
 		t.Errorf("another principal: %v", err)
 	}
-	third := occupy(t, s, 1, tool.Call{Request: tool.Request{Session: "b"}})
+	third := startCalls(t, s, 1, tool.Call{Request: tool.Request{Session: "b"}})
 	wantError(t, try(tool.Call{Request: tool.Request{Session: "c"}}), &tool.Error{
 		Kind: tool.Busy, Subject: "notes",
 		Message: "the gateway has 5 calls in flight, which is the limit; this one did not run",
@@ -106,7 +106,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 	second()
 	third()
 	for range 3 { // at rest all places are free again, each time
-		again := []func(){occupy(t, s, 2, tool.Call{Request: tool.Request{Session: "a"}}), occupy(t, s, 2, tool.Call{Request: tool.Request{Principal: "p"}}), occupy(t, s, 1, tool.Call{Request: tool.Request{Session: "b"}})}
+		again := []func(){startCalls(t, s, 2, tool.Call{Request: tool.Request{Session: "a"}}), startCalls(t, s, 2, tool.Call{Request: tool.Request{Principal: "p"}}), startCalls(t, s, 1, tool.Call{Request: tool.Request{Session: "b"}})}
 		for _, end := range again {
 			end()
 		}
@@ -117,16 +117,16 @@ func TestDefaultsAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{})
-		release := occupy(t, s, 256, tool.Call{Request: tool.Request{Session: "a"}})
-		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Request: tool.Request{Session: "a"}}, answer); tool.KindOf(err) != tool.Busy {
+		release := startCalls(t, s, 256, tool.Call{Request: tool.Request{Session: "a"}})
+		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Request: tool.Request{Session: "a"}}, answerAtOnce); tool.KindOf(err) != tool.Busy {
 			t.Errorf("call 257 of a session: %v, want busy", err)
 		}
-		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 16<<20)}, answer); err != nil {
+		if _, err := tooltest.Through(t.Context(), s, &tool.Call{Args: make([]byte, 16<<20)}, answerAtOnce); err != nil {
 			t.Errorf("16 MiB of arguments: %v", err)
 		}
 		release()
 		start := time.Now()
-		_, _ = tooltest.Through(t.Context(), s, &tool.Call{}, hang)
+		_, _ = tooltest.Through(t.Context(), s, &tool.Call{}, waitForEnd)
 		if d := time.Since(start); d < 10*time.Minute || d > 10*time.Minute+time.Second {
 			t.Errorf("a call may take %v, want 10 minutes, looked at every second", d)
 		}
@@ -155,19 +155,19 @@ func TestTimeIsBounded(t *testing.T) {
 		next   tool.Runner
 		want   *tool.Error
 	}{
-		{"write", write, hang, minute("append", true)},
-		{"read", read, hang, minute("list", false)},
-		{"longer than the pipeline allows", slow, hang, minute("export", true)},
+		{"write", write, waitForEnd, minute("append", true)},
+		{"read", read, waitForEnd, minute("list", false)},
+		{"longer than the pipeline allows", slow, waitForEnd, minute("export", true)},
 		{"the source says that nothing was sent", write, say(&tool.Error{Kind: tool.Canceled}), minute("append", false)},
 		{"the source says that it may have happened", read, say(&tool.Error{Kind: tool.Canceled, OutcomeUnknown: true}), minute("list", true)},
-		{"shorter for one action", quick, hang, &tool.Error{
+		{"shorter for one action", quick, waitForEnd, &tool.Error{
 			Kind: tool.Timeout, Subject: "block.ping", OutcomeUnknown: true,
 			Message: "took longer than the limit of 1 second for a call (1 second elapsed)", Hint: "ask for less at once",
 		}},
 		{"the source knows better", write, say(&tool.Error{Op: "call", Kind: tool.Crashed, Subject: "github"}), &tool.Error{Kind: tool.Crashed, Subject: "github"}},
 		{"slow to give up", write, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			defer await.Sleep(1500 * time.Millisecond)
-			return hang(ctx, c)
+			return waitForEnd(ctx, c)
 		}, &tool.Error{
 			Kind: tool.Timeout, Subject: "block.append", OutcomeUnknown: true,
 			Message: "took longer than the limit of 1 minute for a call (1m1.5s elapsed)", Hint: "ask for less at once",
@@ -191,7 +191,7 @@ func TestAnAnswerInSpiteOfTheLimitIsKept(t *testing.T) {
 		s := limit.New(limit.Options{MaxCall: time.Second})
 		r, err := tooltest.Through(t.Context(), s, &tool.Call{}, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			<-ctx.Done()
-			return answer(ctx, c)
+			return answerAtOnce(ctx, c)
 		})
 		if err != nil || string(r.Raw) != `{}` {
 			t.Errorf("result %s, error %v; want the answer", r.Raw, err)
@@ -223,12 +223,12 @@ func TestCallerGivesUp(t *testing.T) {
 		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes"}}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
-		_, err := tooltest.Through(ctx, s, call, hang)
+		_, err := tooltest.Through(ctx, s, call, waitForEnd)
 		wantError(t, err, &tool.Error{Kind: tool.Canceled, Subject: "notes", Message: "cancelled by the caller after 3 seconds"})
 
 		ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		_, err = tooltest.Through(ctx, s, call, hang)
+		_, err = tooltest.Through(ctx, s, call, waitForEnd)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
 			Message: "took longer than the caller allowed (2 seconds elapsed)",
@@ -291,7 +291,7 @@ func BenchmarkDo(b *testing.B) {
 	ctx := b.Context()
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = tooltest.Through(ctx, s, c, answer)
+		_, _ = tooltest.Through(ctx, s, c, answerAtOnce)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 			_, err = tooltest.Through(ctx, s, &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes", Cancel: cancel}}, next)
 			return ctx.Err(), err
 		}
-		ended, err := do(hang)
+		ended, err := do(waitForEnd)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
 			Message: "took longer than the limit of 10 minutes for a call (601 seconds elapsed)", Hint: "ask for less at once",
@@ -324,9 +324,64 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 		}
 		if _, err = do(func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 			c.Cancel(errors.New("the client hung up"))
-			return hang(ctx, c)
+			return waitForEnd(ctx, c)
 		}); tool.KindOf(err) != tool.Canceled || !strings.Contains(err.Error(), "cancelled by the caller") {
 			t.Errorf("error %v of a call that its caller has ended", err)
 		}
 	})
+}
+
+// The time in which the stage is paused counts for no call around it, with a limit of either kind.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	for _, bound := range []time.Duration{10 * time.Second, 3 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := limit.New(limit.Options{MaxCall: bound})
+			call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes"}}
+			asks := func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
+				resume := s.Pause(ctx)
+				if until, ok := ctx.Deadline(); ok {
+					t.Errorf("a paused call ends at %v", until)
+				}
+				await.Sleep(2 * bound)
+				resume()
+				if until, ok := ctx.Deadline(); !ok || !until.Equal(time.Now().Add(bound)) {
+					t.Errorf("a call that goes on ends at %v, %t", until, ok)
+				}
+				return tool.Result{}, ctx.Err()
+			}
+			if _, err := tooltest.Through(t.Context(), s, call, asks); err != nil {
+				t.Errorf("limit of %v: %v", bound, err)
+			}
+			within := func(ctx context.Context, c *tool.Call) (tool.Result, error) { // two at once, of which one takes longer
+				var both sync.WaitGroup
+				both.Go(func() {
+					defer s.Pause(ctx)()
+					await.Sleep(bound)
+				})
+				r, err := tooltest.Through(ctx, s, c, asks)
+				both.Wait()
+				if err == nil {
+					err = ctx.Err()
+				}
+				return r, err
+			}
+			if _, err := tooltest.Through(t.Context(), s, call, within); err != nil {
+				t.Errorf("limit of %v, within another call: %v", bound, err)
+			}
+			begun := time.Now()
+			_, err := tooltest.Through(t.Context(), s, call, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+				if r, err := asks(ctx, c); err != nil {
+					return r, err
+				}
+				return waitForEnd(ctx, c)
+			})
+			if took := time.Since(begun); tool.KindOf(err) != tool.Timeout || took < 3*bound || took > 3*bound+2*time.Second {
+				t.Errorf("limit of %v: %v after %v", bound, err, took)
+			}
+		})
+	}
+	if resume := limit.New(limit.Options{}).Pause(t.Context()); resume != nil { // of no call
+		resume()
+	}
 }

@@ -30,32 +30,89 @@ type overdueWatch struct {
 type running struct {
 	context.Context
 	cancel            context.CancelCauseFunc
-	ownsCancel        bool   // the context was created for the limit, so end must cancel it
-	stop              func() // ends a context that has its own timer; such a call is not in the list
+	ownsCancel        bool        // the context was created for the limit, so end must cancel it
+	timer             *time.Timer // of a call that has its own; such a call is not in the list
 	timeout           *overtime
-	started, deadline time.Time
+	watch             *overdueWatch // its mutex guards the fields below
+	started, deadline time.Time     // both move on by the time in which the call was paused
+	pauses            int           // how many have paused the call and not resumed it
+	paused            time.Time     // since when
 	prev, next        *running
 }
 
-// Deadline returns when the call is ended; it may end up to checkEvery later.
+// runningKey is the key under which a running is the value of its own context.
+type runningKey struct{}
+
+// Value returns r itself for [runningKey].
+func (r *running) Value(key any) any {
+	if key == (runningKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
+}
+
+// runningOf returns the innermost call that has ctx; nil if there is none.
+func runningOf(ctx context.Context) *running {
+	r, _ := ctx.Value(runningKey{}).(*running)
+	return r
+}
+
+// Deadline returns when the call is ended; it may end up to checkEvery later. A paused call is not ended.
 func (r *running) Deadline() (time.Time, bool) {
-	if parentDeadline, ok := r.Context.Deadline(); ok && parentDeadline.Before(r.deadline) {
-		return parentDeadline, true
+	parentDeadline, ok := r.Context.Deadline()
+	r.watch.mu.Lock()
+	defer r.watch.mu.Unlock()
+	if r.pauses > 0 || ok && parentDeadline.Before(r.deadline) {
+		return parentDeadline, ok
 	}
 	return r.deadline, true
+}
+
+// pause stops the clock of the call until resume is called as often.
+func (r *running) pause() {
+	r.watch.mu.Lock()
+	defer r.watch.mu.Unlock()
+	if r.pauses++; r.pauses > 1 {
+		return
+	}
+	r.paused = time.Now()
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+func (r *running) resume() {
+	r.watch.mu.Lock()
+	defer r.watch.mu.Unlock()
+	if r.pauses--; r.pauses > 0 {
+		return
+	}
+	took := time.Since(r.paused)
+	r.started, r.deadline = r.started.Add(took), r.deadline.Add(took)
+	if r.timer != nil {
+		r.timer.Reset(time.Until(r.deadline))
+	}
+}
+
+// elapsed returns how long the call has run, without pauses.
+func (r *running) elapsed() time.Duration {
+	r.watch.mu.Lock()
+	defer r.watch.mu.Unlock()
+	return time.Since(r.started)
 }
 
 // begin returns the context of a call that started at start. The caller must call end. If cancel ends ctx,
 // begin uses ctx itself, which saves a context.
 func (w *overdueWatch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, timeout *overtime) *running {
-	r := &running{Context: ctx, cancel: cancel, timeout: timeout, started: start, deadline: start.Add(timeout.bound)}
-	if timeout.bound < preciseLimit {
-		r.Context, r.stop = context.WithTimeoutCause(ctx, timeout.bound, timeout)
-		return r
-	}
-	if cancel == nil {
+	r := &running{Context: ctx, cancel: cancel, timeout: timeout, watch: w, started: start, deadline: start.Add(timeout.bound)}
+	precise := timeout.bound < preciseLimit
+	if cancel == nil || precise {
 		r.Context, r.cancel = context.WithCancelCause(ctx)
 		r.ownsCancel = true
+	}
+	if precise {
+		r.timer = time.AfterFunc(timeout.bound, func() { r.cancel(timeout) })
+		return r
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,8 +133,9 @@ func (w *overdueWatch) begin(ctx context.Context, cancel context.CancelCauseFunc
 }
 
 func (w *overdueWatch) end(r *running) {
-	if r.stop != nil {
-		r.stop()
+	if r.timer != nil {
+		r.timer.Stop()
+		r.cancel(nil)
 		return
 	}
 	w.mu.Lock()
@@ -102,7 +160,7 @@ func (w *overdueWatch) endOverdue() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for r := w.first; r != nil; r = r.next {
-		if now.After(r.deadline) {
+		if r.pauses == 0 && now.After(r.deadline) {
 			r.cancel(r.timeout)
 		}
 	}

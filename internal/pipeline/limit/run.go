@@ -30,9 +30,9 @@ func (o *overtime) As(target any) bool {
 	return ok
 }
 
-// gaveUp reports whether err only says that the context ended. Any other error, for example that a server
+// isContextEnd reports whether err only says that the context ended. Any other error, for example that a server
 // crashed, is more informative and takes precedence.
-func gaveUp(err error) bool {
+func isContextEnd(err error) bool {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e.Kind == tool.Canceled
 	}

@@ -190,11 +190,11 @@ type table struct {
 }
 
 //go:embed table.txt
-var file string
+var tableFile string
 
 // tables returns the tables of the file by name.
 var tables = sync.OnceValue(func() map[string]*table {
-	all, err := parse(file)
+	all, err := parse(tableFile)
 	if err != nil {
 		panic("decision: table.txt: " + err.Error()) // cannot happen: the file is embedded and tested
 	}

@@ -18,13 +18,13 @@ import (
 var update = flag.Bool("update", false, "write the page about the table")
 
 var (
-	origins  = []tool.Origin{tool.Direct, tool.Chat, tool.CLIAgent, tool.MCPLocal, tool.MCPRemote, tool.Scheduled}
-	surfaces = []Surface{Nobody, Code, Person}
-	strict   = []Outcome{Run, Ask, Deny}
+	origins              = []tool.Origin{tool.Direct, tool.Chat, tool.CLIAgent, tool.MCPLocal, tool.MCPRemote, tool.Scheduled}
+	surfaces             = []Surface{Nobody, Code, Person}
+	outcomesByStrictness = []Outcome{Run, Ask, Deny}
 )
 
-// everyCase calls f with every combination of the fields of a Case.
-func everyCase(f func(Case)) {
+// forEveryCase calls f with every combination of the fields of a Case.
+func forEveryCase(f func(Case)) {
 	for _, origin := range origins {
 		for _, risk := range risks {
 			for _, mode := range []string{"", off, monitor, Enforce} {
@@ -45,15 +45,15 @@ func everyCase(f func(Case)) {
 	}
 }
 
-// outcome decides c and returns the position of the outcome in strict.
-func outcome(c Case) int { return slices.Index(strict, Decide(c).Outcome) }
+// strictness decides c and returns how strict the outcome is: its place in outcomesByStrictness.
+func strictness(c Case) int { return slices.Index(outcomesByStrictness, Decide(c).Outcome) }
 
 // TestEveryCell visits every case and checks the rules that hold for all of them.
 func TestEveryCell(t *testing.T) {
 	t.Parallel()
 	visited := map[string]bool{}
 	failures := 0
-	everyCase(func(c Case) {
+	forEveryCase(func(c Case) {
 		d := Decide(c)
 		visited[d.Rule] = true
 		fail := func(what string) {
@@ -61,7 +61,7 @@ func TestEveryCell(t *testing.T) {
 				t.Errorf("%s: %+v gives %+v", what, c, d)
 			}
 		}
-		if d.Rule == "unknown" || !slices.Contains(strict, d.Outcome) {
+		if d.Rule == "unknown" || !slices.Contains(outcomesByStrictness, d.Outcome) {
 			fail("not in the table")
 		}
 		if c.Surface == Nobody && d.Outcome == Ask {
@@ -81,18 +81,18 @@ func TestEveryCell(t *testing.T) {
 		}
 		if i := slices.Index(risks[:], c.Risk); i+1 < len(risks) {
 			more := c
-			if more.Risk = risks[i+1]; outcome(more) < outcome(c) {
+			if more.Risk = risks[i+1]; strictness(more) < strictness(c) {
 				fail("more risk is less strict")
 			}
 		}
 		if i := slices.Index(risks[:], c.Verdict); i >= 0 && i+1 < len(risks) {
 			more := c
-			if more.Verdict = risks[i+1]; outcome(more) < outcome(c) {
+			if more.Verdict = risks[i+1]; strictness(more) < strictness(c) {
 				fail("a worse verdict is less strict")
 			}
 		}
 		silent, none := c, c
-		if silent.Verdict, none.Verdict = failed, tool.RiskNone; outcome(silent) < outcome(none) {
+		if silent.Verdict, none.Verdict = failed, tool.RiskNone; strictness(silent) < strictness(none) {
 			fail("a guardian that fails is less strict than one that finds nothing")
 		}
 		if c.Guardian == Enforce && c.Verdict == failed && d.Risk != tool.RiskHigh && d.Risk != tool.RiskCritical {
@@ -106,7 +106,7 @@ func TestEveryCell(t *testing.T) {
 			"a lower threshold":             func(c *Case) { c.Threshold = tool.RiskMedium },
 		} {
 			harder := c
-			if more(&harder); outcome(harder) < outcome(c) {
+			if more(&harder); strictness(harder) < strictness(c) {
 				fail(change + " is less strict")
 			}
 		}
@@ -207,7 +207,7 @@ origin, is refused.
 // page returns the text of docs/reference/decisions.md for the table.
 func page(t *testing.T) string {
 	t.Helper()
-	all, err := parse(file)
+	all, err := parse(tableFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ var risks = []tool.Risk{tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskH
 func (g *Grant) Covers(a *Asked) bool {
 	c := a.Call
 	if !a.Grantable() || g.Origin != c.Origin || g.Principal != c.Principal ||
-		g.Source != c.Source.Name() || g.Tool != c.Tool || g.Action != c.Action.Name || g.Definition != definition(c.Action) {
+		g.Source != c.Source.Name() || g.Tool != c.Tool || g.Action != c.Action.Name || g.Definition != definitionDigest(c.Action) {
 		return false
 	}
 	switch g.Scope {
@@ -133,11 +133,11 @@ func (g *Grant) Covers(a *Asked) bool {
 	if slices.Index(risks, a.Risk) > slices.Index(risks, g.Risk) || c.Finding != nil && c.Finding.Ask && c.Finding.Rule != g.Rule {
 		return false
 	}
-	return g.Constraint.holds(a)
+	return g.Constraint.isWithin(a)
 }
 
-// holds reports whether everything that the call touches is within k.
-func (k *Constraint) holds(a *Asked) bool {
+// isWithin reports whether everything that the call touches is within k.
+func (k *Constraint) isWithin(a *Asked) bool {
 	if k.Kind == Any {
 		return slices.Index(risks, a.Risk) <= slices.Index(risks, tool.RiskMedium)
 	}
@@ -148,9 +148,9 @@ func (k *Constraint) holds(a *Asked) bool {
 func (k *Constraint) contains(t tool.Touch) bool {
 	switch k.Kind {
 	case Notebook, Subtree:
-		return t.Kind == tool.TouchNotes && below(t.Value, k.Value)
+		return t.Kind == tool.TouchNotes && isWithinFolder(t.Value, k.Value)
 	case Path:
-		return t.Kind == tool.TouchFile && below(t.Value, k.Value)
+		return t.Kind == tool.TouchFile && isWithinFolder(t.Value, k.Value)
 	case Host:
 		return t.Kind == tool.TouchHost && t.Value == k.Value
 	case Command:
@@ -160,8 +160,10 @@ func (k *Constraint) contains(t tool.Touch) bool {
 	return false
 }
 
-// below reports whether path is folder or lies in it.
-func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+// isWithinFolder reports whether path is folder or lies in it.
+func isWithinFolder(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
 
 // turnOf returns the id of the turn that c belongs to; empty if there is none.
 func turnOf(c *tool.Call) string {
@@ -169,8 +171,8 @@ func turnOf(c *tool.Call) string {
 	return turn
 }
 
-// definition returns a digest of the whole definition of an action.
-func definition(a *tool.Action) string {
+// definitionDigest returns a digest of the whole definition of an action.
+func definitionDigest(a *tool.Action) string {
 	raw, err := json.Marshal([]any{
 		a.Name, a.Definition, a.Title, a.Description, a.InputSchema, a.ReadOnly, a.Destructive, a.Dangerous, a.DangerousWith, a.Risk, a.Effects,
 	})

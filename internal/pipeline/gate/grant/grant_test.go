@@ -13,8 +13,8 @@ import (
 
 var now = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// notes is a call that touches one document.
-func notes() *grant.Asked {
+// newNotesCall returns a call that touches one document.
+func newNotesCall() *grant.Asked {
 	a := tooltest.Action("rm")
 	a.Risk, a.Effects, a.Dangerous, a.Definition = tool.RiskHigh, tool.EffectWrite|tool.EffectDelete, true, json.RawMessage(`{"name":"rm"}`)
 	return &grant.Asked{
@@ -27,21 +27,22 @@ func notes() *grant.Asked {
 	}
 }
 
-// foreign is a call of another server's tool.
-func foreign(name string, risk tool.Risk, touches ...tool.Touch) *grant.Asked {
-	q := notes()
+// newForeignCall returns a call of another server's tool.
+func newForeignCall(name string, risk tool.Risk, touches ...tool.Touch) *grant.Asked {
+	q := newNotesCall()
 	a := tooltest.Action(name)
 	q.Call.Action, q.Risk, q.Touches = &a, risk, touches
 	return q
 }
 
-func file(path string) tool.Touch      { return tool.Touch{Kind: tool.TouchFile, Value: path} }
-func host(at string) tool.Touch        { return tool.Touch{Kind: tool.TouchHost, Value: at} }
-func command(words string) tool.Touch  { return tool.Touch{Kind: tool.TouchCommand, Value: words} }
-func document(place string) tool.Touch { return tool.Touch{Kind: tool.TouchNotes, Value: place} }
+func fileTouch(path string) tool.Touch     { return tool.Touch{Kind: tool.TouchFile, Value: path} }
+func hostTouch(at string) tool.Touch       { return tool.Touch{Kind: tool.TouchHost, Value: at} }
+func commandTouch(words string) tool.Touch { return tool.Touch{Kind: tool.TouchCommand, Value: words} }
 
-// offered returns the offers as "scope kind name".
-func offered(q *grant.Asked) (out []string) {
+func documentTouch(place string) tool.Touch { return tool.Touch{Kind: tool.TouchNotes, Value: place} }
+
+// offerTexts returns the offers as "scope kind name".
+func offerTexts(q *grant.Asked) (out []string) {
 	for _, g := range grant.Offers(q, now) {
 		out = append(out, string(g.Scope)+" "+string(g.Constraint.Kind)+" "+g.Constraint.Name)
 	}
@@ -50,47 +51,47 @@ func offered(q *grant.Asked) (out []string) {
 
 func TestOffers(t *testing.T) {
 	t.Parallel()
-	two := notes()
-	two.Touches = append(two.Touches, document("box/c"))
-	boxes := notes()
-	boxes.Touches = append(boxes.Touches, document("box2/c"))
-	unknown := notes()
+	two := newNotesCall()
+	two.Touches = append(two.Touches, documentTouch("box/c"))
+	boxes := newNotesCall()
+	boxes.Touches = append(boxes.Touches, documentTouch("box2/c"))
+	unknown := newNotesCall()
 	unknown.Touches = nil
 	for name, tt := range map[string]struct {
 		asked *grant.Asked
 		want  []string
 	}{
-		"a document": {notes(), []string{
+		"a document": {asked: newNotesCall(), want: []string{
 			"turn notebook Work", "session subtree /Work/Plans/2030", "session notebook Work", "always subtree /Work/Plans/2030", "always notebook Work",
 		}},
-		"two documents":           {two, []string{"turn notebook Work", "session notebook Work", "always notebook Work"}},
-		"two notebooks":           {boxes, nil},
-		"nobody knows, and high":  {unknown, nil},
-		"a file":                  {foreign("write_file", tool.RiskMedium, file("/home/ada/site/a.go")), []string{"turn path /home/ada/site", "session path /home/ada/site", "always path /home/ada/site"}},
-		"two files":               {foreign("move", tool.RiskMedium, file("/home/ada/site/x/a"), file("/home/ada/site/y/b")), []string{"turn path /home/ada/site", "session path /home/ada/site", "always path /home/ada/site"}},
-		"a file of the home":      {foreign("write_file", tool.RiskMedium, file("/home/ada/a")), nil},
-		"files far apart":         {foreign("move", tool.RiskMedium, file("/home/ada/site/x/a"), file("/srv/www/site/b")), nil},
-		"a file that is sent":     {foreign("send_file", tool.RiskHigh, file("/home/ada/site/a.go")), nil},
-		"a host":                  {foreign("fetch", tool.RiskMedium, host("https://go.dev")), []string{"turn host https://go.dev", "session host https://go.dev", "always host https://go.dev"}},
-		"two hosts":               {foreign("fetch", tool.RiskMedium, host("https://go.dev"), host("https://x.org")), nil},
-		"a payment":               {foreign("pay_at", tool.RiskHigh, host("https://go.dev")), nil},
-		"a command":               {foreign("run", tool.RiskHigh, command("go\ntest\n./...")), []string{"turn command go test …", "session command go test …", "always command go test …"}},
-		"a command without a sub": {foreign("run", tool.RiskHigh, command("rm\nbuild")), []string{"turn command rm build", "session command rm build", "always command rm build"}},
-		"only a word is a sub":    {foreign("run", tool.RiskHigh, command("git\n-c\nx=y\npush")), []string{"turn command git -c x=y push", "session command git -c x=y push", "always command git -c x=y push"}},
-		"nothing that is a place": {foreign("add_task", tool.RiskMedium), []string{"turn any ", "session any "}},
-		"the same of high risk":   {foreign("add_task", tool.RiskHigh), nil},
-		"critical":                {foreign("run", tool.RiskCritical, command("go\ntest")), nil},
+		"two documents":           {asked: two, want: []string{"turn notebook Work", "session notebook Work", "always notebook Work"}},
+		"two notebooks":           {asked: boxes},
+		"nobody knows, and high":  {asked: unknown},
+		"a file":                  {asked: newForeignCall("write_file", tool.RiskMedium, fileTouch("/home/ada/site/a.go")), want: []string{"turn path /home/ada/site", "session path /home/ada/site", "always path /home/ada/site"}},
+		"two files":               {asked: newForeignCall("move", tool.RiskMedium, fileTouch("/home/ada/site/x/a"), fileTouch("/home/ada/site/y/b")), want: []string{"turn path /home/ada/site", "session path /home/ada/site", "always path /home/ada/site"}},
+		"a file of the home":      {asked: newForeignCall("write_file", tool.RiskMedium, fileTouch("/home/ada/a"))},
+		"files far apart":         {asked: newForeignCall("move", tool.RiskMedium, fileTouch("/home/ada/site/x/a"), fileTouch("/srv/www/site/b"))},
+		"a file that is sent":     {asked: newForeignCall("send_file", tool.RiskHigh, fileTouch("/home/ada/site/a.go"))},
+		"a host":                  {asked: newForeignCall("fetch", tool.RiskMedium, hostTouch("https://go.dev")), want: []string{"turn host https://go.dev", "session host https://go.dev", "always host https://go.dev"}},
+		"two hosts":               {asked: newForeignCall("fetch", tool.RiskMedium, hostTouch("https://go.dev"), hostTouch("https://x.org"))},
+		"a payment":               {asked: newForeignCall("pay_at", tool.RiskHigh, hostTouch("https://go.dev"))},
+		"a command":               {asked: newForeignCall("run", tool.RiskHigh, commandTouch("go\ntest\n./...")), want: []string{"turn command go test …", "session command go test …", "always command go test …"}},
+		"a command without a sub": {asked: newForeignCall("run", tool.RiskHigh, commandTouch("rm\nbuild")), want: []string{"turn command rm build", "session command rm build", "always command rm build"}},
+		"only a word is a sub":    {asked: newForeignCall("run", tool.RiskHigh, commandTouch("git\n-c\nx=y\npush")), want: []string{"turn command git -c x=y push", "session command git -c x=y push", "always command git -c x=y push"}},
+		"nothing that is a place": {asked: newForeignCall("add_task", tool.RiskMedium), want: []string{"turn any ", "session any "}},
+		"the same of high risk":   {asked: newForeignCall("add_task", tool.RiskHigh)},
+		"critical":                {asked: newForeignCall("run", tool.RiskCritical, commandTouch("go\ntest"))},
 	} {
-		if got := offered(tt.asked); !slices.Equal(got, tt.want) {
+		if got := offerTexts(tt.asked); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: offered %q, want %q", name, got, tt.want)
 		}
 	}
-	for _, g := range grant.Offers(notes(), now) {
-		if !g.Covers(notes()) || g.Expires.IsZero() || g.Expires.Sub(now) > 30*24*time.Hour || g.ID == "" || g.Uses != 0 {
+	for _, g := range grant.Offers(newNotesCall(), now) {
+		if !g.Covers(newNotesCall()) || g.Expires.IsZero() || g.Expires.Sub(now) > 30*24*time.Hour || g.ID == "" || g.Uses != 0 {
 			t.Errorf("%+v", g)
 		}
 	}
-	for _, g := range grant.Offers(foreign("fetch", tool.RiskMedium, host("https://go.dev")), now) {
+	for _, g := range grant.Offers(newForeignCall("fetch", tool.RiskMedium, hostTouch("https://go.dev")), now) {
 		if g.Expires.IsZero() != (g.Scope == grant.Always) {
 			t.Errorf("%+v", g)
 		}
@@ -109,9 +110,9 @@ func TestNothingIsOffered(t *testing.T) {
 		"an unknown risk":        func(q *grant.Asked) { q.Risk = "" },
 		"a guardian that failed": func(q *grant.Asked) { q.Risk = tool.ReviewFailed },
 	} {
-		q := notes()
+		q := newNotesCall()
 		if change(q); q.Grantable() || len(grant.Offers(q, now)) > 0 {
-			t.Errorf("%s: offered %q", name, offered(q))
+			t.Errorf("%s: offered %q", name, offerTexts(q))
 		}
 	}
 }
@@ -119,14 +120,14 @@ func TestNothingIsOffered(t *testing.T) {
 // A call that differs in anything that counts is not covered.
 func TestCovers(t *testing.T) {
 	t.Parallel()
-	offers := grant.Offers(notes(), now)
+	offers := grant.Offers(newNotesCall(), now)
 	by := map[string]*grant.Grant{}
 	for i := range offers {
 		by[string(offers[i].Scope)+" "+string(offers[i].Constraint.Kind)] = &offers[i]
 	}
 	check := func(name string, change func(*grant.Asked), want ...string) {
 		t.Helper()
-		q := notes()
+		q := newNotesCall()
 		change(q)
 		for which, g := range by {
 			if got := g.Covers(q); got != slices.Contains(want, which) {
@@ -146,10 +147,10 @@ func TestCovers(t *testing.T) {
 	inNotebook := []string{"turn notebook", "session notebook", "always notebook"}
 	check("the document above", func(q *grant.Asked) { q.Touches[0].Value = "box/a" }, inNotebook...)
 	check("a name that goes on", func(q *grant.Asked) { q.Touches[0].Value = "box/a/bb" }, inNotebook...)
-	check("one more document", func(q *grant.Asked) { q.Touches = append(q.Touches, document("box/z")) }, inNotebook...)
+	check("one more document", func(q *grant.Asked) { q.Touches = append(q.Touches, documentTouch("box/z")) }, inNotebook...)
 	check("the whole notebook", func(q *grant.Asked) { q.Touches[0].Value = "box" }, inNotebook...)
 	check("another notebook", func(q *grant.Asked) { q.Touches[0].Value = "box2/a/b" })
-	check("one more notebook", func(q *grant.Asked) { q.Touches = append(q.Touches, document("box2")) })
+	check("one more notebook", func(q *grant.Asked) { q.Touches = append(q.Touches, documentTouch("box2")) })
 	check("nobody knows", func(q *grant.Asked) { q.Touches = nil })
 	check("a file", func(q *grant.Asked) { q.Touches[0].Kind = tool.TouchFile })
 	check("more risk", func(q *grant.Asked) { q.Risk = tool.RiskCritical })
@@ -178,7 +179,7 @@ func TestCovers(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	asked := func(words string) *grant.Asked {
-		q := foreign("run", tool.RiskHigh, command(words))
+		q := newForeignCall("run", tool.RiskHigh, commandTouch(words))
 		q.Call.Finding = &tool.Finding{Ask: true, Rule: "command.unknown"}
 		return q
 	}
@@ -199,7 +200,7 @@ func TestCommands(t *testing.T) {
 		t.Error("a whole command is not covered as such")
 	}
 	two := asked("git\npush")
-	if two.Touches = append(two.Touches, command("git\npush")); len(grant.Offers(two, now)) > 0 {
+	if two.Touches = append(two.Touches, commandTouch("git\npush")); len(grant.Offers(two, now)) > 0 {
 		t.Error("two commands are offered as one")
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file makes the grants that a question offers: for a document, a folder or a command, for how long.
+// This file makes the grants that a question offers: for what (a document, notebook, folder, host, command or anything) and
+// for how long.
 
 // Lifetimes of grants.
 const (
@@ -28,7 +29,7 @@ func Offers(a *Asked, now time.Time) (out []Grant) {
 	c := a.Call
 	template := Grant{
 		Principal: c.Principal, Origin: c.Origin, Source: c.Source.Name(), Tool: c.Tool, Action: c.Action.Name,
-		Definition: definition(c.Action), Risk: a.Risk, Created: now.UTC().Truncate(time.Second),
+		Definition: definitionDigest(c.Action), Risk: a.Risk, Created: now.UTC().Truncate(time.Second),
 	}
 	if c.Finding != nil && c.Finding.Ask {
 		template.Rule = c.Finding.Rule
@@ -72,7 +73,7 @@ func constraintsFor(a *Asked) []Constraint {
 		return notesConstraints(a.Touches)
 	case kind == tool.TouchFile && !effects.Has(tool.EffectExecute|tool.EffectEgress|tool.EffectCost):
 		return pathConstraint(a.Touches)
-	case kind == tool.TouchHost && !effects.Has(tool.EffectExecute|tool.EffectCost) && sameValue(a.Touches):
+	case kind == tool.TouchHost && !effects.Has(tool.EffectExecute|tool.EffectCost) && haveOneValue(a.Touches):
 		return []Constraint{{Kind: Host, Value: a.Touches[0].Value, Name: a.Touches[0].Value}}
 	case kind == tool.TouchCommand && len(a.Touches) == 1:
 		return commandConstraint(a.Touches[0].Value)
@@ -90,7 +91,7 @@ func commonKind(touches []tool.Touch) tool.TouchKind {
 	return touches[0].Kind
 }
 
-func sameValue(touches []tool.Touch) bool {
+func haveOneValue(touches []tool.Touch) bool {
 	return !slices.ContainsFunc(touches, func(t tool.Touch) bool { return t.Value != touches[0].Value })
 }
 
@@ -98,10 +99,10 @@ func sameValue(touches []tool.Touch) bool {
 func notesConstraints(touches []tool.Touch) (out []Constraint) {
 	first := touches[0]
 	box, _, _ := strings.Cut(first.Value, "/")
-	if slices.ContainsFunc(touches, func(t tool.Touch) bool { return !below(t.Value, box) }) {
+	if slices.ContainsFunc(touches, func(t tool.Touch) bool { return !isWithinFolder(t.Value, box) }) {
 		return nil
 	}
-	if first.Value != box && sameValue(touches) {
+	if first.Value != box && haveOneValue(touches) {
 		out = append(out, Constraint{Kind: Subtree, Value: first.Value, Name: "/" + first.Notebook + first.Document})
 	}
 	return append(out, Constraint{Kind: Notebook, Value: box, Name: first.Notebook})
@@ -112,7 +113,7 @@ func notesConstraints(touches []tool.Touch) (out []Constraint) {
 func pathConstraint(touches []tool.Touch) []Constraint {
 	folder := path.Dir(touches[0].Value)
 	for _, t := range touches[1:] {
-		for !below(t.Value, folder) && folder != "/" {
+		for !isWithinFolder(t.Value, folder) && folder != "/" {
 			folder = path.Dir(folder)
 		}
 	}
@@ -125,8 +126,8 @@ func pathConstraint(touches []tool.Touch) []Constraint {
 // subcommands are programs whose first argument is a subcommand.
 var subcommands = strings.Fields("apt brew bun cargo composer deno docker dotnet flutter gem gh git go gradle helm hg jj just kubectl make mix mvn nix npm pip pip3 pnpm podman poetry rustup swift terraform uv yarn")
 
-// hasSubcommand reports whether a command consists of a program and a subcommand. Such a constraint also covers longer
-// commands.
+// hasSubcommand reports whether a command, its words one a line, consists of a program and a subcommand. A constraint with such
+// a command also covers longer ones.
 func hasSubcommand(command string) bool {
 	program, sub, ok := strings.Cut(command, "\n")
 	return ok && slices.Contains(subcommands, program) && isName(sub)
@@ -136,8 +137,8 @@ func isName(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == "" && word[0] != '-'
 }
 
-// commandConstraint returns the program with its subcommand. For other programs it returns the whole command, because
-// the meaning of their arguments is unknown.
+// commandConstraint returns a constraint to the program with its subcommand. For other programs it is to the whole command,
+// because the meaning of their arguments is unknown.
 func commandConstraint(command string) []Constraint {
 	if words := strings.SplitN(command, "\n", 3); len(words) == 3 && hasSubcommand(words[0]+"\n"+words[1]) {
 		command = words[0] + "\n" + words[1]

@@ -49,8 +49,8 @@ type Settings struct {
 	Secret func(ctx context.Context, text string) (string, error)
 }
 
-// on reports whether notes are sent anywhere.
-func (s *Settings) on() bool { return s.Desktop || s.URL != "" }
+// sendsNotes reports whether notes are sent anywhere.
+func (s *Settings) sendsNotes() bool { return s.Desktop || s.URL != "" }
 
 // Note is a notification that a call waits for a person's answer.
 type Note struct {
@@ -120,7 +120,7 @@ func (n *Notifier) Close() {
 
 // Send queues a note. It never blocks: if the queue is full, the note is dropped.
 func (n *Notifier) Send(note Note) {
-	if !n.settings.Load().on() {
+	if !n.settings.Load().sendsNotes() {
 		return
 	}
 	select {

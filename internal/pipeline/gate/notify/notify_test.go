@@ -27,15 +27,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var note = notify.Note{Tool: "fs.mv", Client: "编辑器 1.0", Risk: tool.RiskHigh, Answer: "collie confirm K7RM4T"}
 
-// receiver is an HTTP server that receives notifications.
-type receiver struct {
+// noteServer is an HTTP server that receives notifications.
+type noteServer struct {
 	*httptest.Server
 	got chan *http.Request // each request, with its body in the header field Body
 }
 
-func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
+func newNoteServer(t *testing.T, answer http.HandlerFunc) *noteServer {
 	t.Helper()
-	r := &receiver{got: make(chan *http.Request, 64)}
+	r := &noteServer{got: make(chan *http.Request, 64)}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		raw, err := io.ReadAll(req.Body)
 		if err != nil {
@@ -59,8 +59,8 @@ func newNotifier(t *testing.T, s notify.Settings, log io.Writer) *notify.Notifie
 	return n
 }
 
-// one sends a trial note to the only destination and returns the error.
-func one(t *testing.T, n *notify.Notifier) error {
+// tryNote sends a trial note to the only destination and returns the error.
+func tryNote(t *testing.T, n *notify.Notifier) error {
 	t.Helper()
 	out := n.Try(t.Context(), note)
 	if len(out) != 1 {
@@ -72,14 +72,14 @@ func one(t *testing.T, n *notify.Notifier) error {
 func TestForms(t *testing.T) {
 	t.Parallel()
 	const message = "fs.mv, for 编辑器 1.0, risk high. Answer: collie confirm K7RM4T"
-	r := newReceiver(t, nil)
+	r := newNoteServer(t, nil)
 	secret := func(_ context.Context, written string) (string, error) {
 		return strings.ReplaceAll(written, "${secret:ntfy}", "hunter2"), nil
 	}
 	n := newNotifier(t, notify.Settings{
 		URL: r.URL + "/${secret:ntfy}", Headers: map[string]string{"Authorization": "Bearer ${secret:ntfy}"}, Format: notify.Text, Secret: secret,
 	}, t.Output())
-	if err := one(t, n); err != nil {
+	if err := tryNote(t, n); err != nil {
 		t.Fatal(err)
 	}
 	got := <-r.got
@@ -88,7 +88,7 @@ func TestForms(t *testing.T) {
 		t.Errorf("%s %s %v", got.Method, got.URL, got.Header)
 	}
 	n.Use(notify.Settings{URL: r.URL})
-	if err := one(t, n); err != nil {
+	if err := tryNote(t, n); err != nil {
 		t.Fatal(err)
 	}
 	got = <-r.got
@@ -113,7 +113,7 @@ func TestForms(t *testing.T) {
 // Names of tools and clients are foreign text. They cannot add lines or header fields, and are cut to a bounded length.
 func TestNamesAreHarmless(t *testing.T) {
 	t.Parallel()
-	r := newReceiver(t, nil)
+	r := newNoteServer(t, nil)
 	n := newNotifier(t, notify.Settings{URL: r.URL, Format: notify.Text}, t.Output())
 	n.Try(t.Context(), notify.Note{Tool: "a\r\nX-Evil: 1\x1b[2J\u202eb" + strings.Repeat("长", 500), Client: "\xff", Answer: "here"})
 	got := <-r.got
@@ -125,7 +125,7 @@ func TestNamesAreHarmless(t *testing.T) {
 func TestWhatGoesWrong(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
-	inside := newReceiver(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
+	inside := newNoteServer(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
 	for name, tt := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
@@ -136,30 +136,30 @@ func TestWhatGoesWrong(t *testing.T) {
 		"refusal": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no\nsuch topic", http.StatusForbidden) }, "it answers 403: no such topic"},
 		"hang up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
-		r := newReceiver(t, tt.answer)
+		r := newNoteServer(t, tt.answer)
 		n := newNotifier(t, notify.Settings{URL: r.URL + "/hunter2"}, t.Output())
-		if err := one(t, n); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
+		if err := tryNote(t, n); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
 	if reached.Load() > 0 {
 		t.Error("a redirect into a private network was followed")
 	}
-	r := newReceiver(t, nil)
+	r := newNoteServer(t, nil)
 	for name, s := range map[string]notify.Settings{
 		"no secret":      {URL: r.URL, Headers: map[string]string{"X": "${secret:gone}"}, Secret: func(context.Context, string) (string, error) { return "", errors.New("no secret is called gone") }},
 		"header":         {URL: r.URL, Headers: map[string]string{"X": "a\nb"}},
 		"nobody listens": {URL: "http://127.0.0.1:1"},
 		"no URL":         {URL: "http://%zz"},
 	} {
-		if err := one(t, newNotifier(t, s, t.Output())); err == nil {
+		if err := tryNote(t, newNotifier(t, s, t.Output())); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	n := notify.New(notify.Options{Check: func(string) error { return errors.New("not there") }})
 	defer n.Close()
 	n.Use(notify.Settings{URL: r.URL})
-	if err := one(t, n); err == nil || err.Error() != "not there" || len(r.got) > 0 {
+	if err := tryNote(t, n); err == nil || err.Error() != "not there" || len(r.got) > 0 {
 		t.Errorf("an address that is not taken: %v, %d requests", err, len(r.got))
 	}
 }
@@ -169,7 +169,7 @@ func TestWhatGoesWrong(t *testing.T) {
 func TestASlowReceiver(t *testing.T) {
 	t.Parallel()
 	hold := make(chan struct{})
-	r := newReceiver(t, func(http.ResponseWriter, *http.Request) { <-hold })
+	r := newNoteServer(t, func(http.ResponseWriter, *http.Request) { <-hold })
 	defer close(hold)
 	var said safeBuffer
 	n := newNotifier(t, notify.Settings{URL: r.URL}, &said)

@@ -43,8 +43,8 @@ CREATE INDEX granted_action ON granted (source, tool, action);
 const columns = `id, scope, session, turn, principal, origin, source, tool, action, definition, rule, risk, kind, value, name,
 	created, expires, used, uses`
 
-// valid selects grants that have not expired.
-const valid = " person = '' AND (expires IS NULL OR expires > ?) "
+// isValid is a condition of SQL, with the time as its argument: grants that have not expired.
+const isValid = " person = '' AND (expires IS NULL OR expires > ?) "
 
 type grants struct {
 	store *store.Store
@@ -89,15 +89,15 @@ func (g grants) List(ctx context.Context) ([]grant.Grant, error) { return g.list
 func (g grants) list(ctx context.Context, where string, args ...any) (out []grant.Grant, err error) {
 	err = g.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
-			out = append(out, read(r))
+			out = append(out, readGrant(r))
 			return true
-		}, "SELECT "+columns+" FROM granted WHERE"+valid+where+" ORDER BY n", append([]any{g.now().UnixMilli()}, args...)...)
+		}, "SELECT "+columns+" FROM granted WHERE"+isValid+where+" ORDER BY n", append([]any{g.now().UnixMilli()}, args...)...)
 		return tx.Err()
 	})
 	return out, err
 }
 
-func read(r *store.Row) grant.Grant {
+func readGrant(r *store.Row) grant.Grant {
 	return grant.Grant{
 		ID: r.ColumnText(0), Scope: grant.Scope(r.ColumnText(1)), Session: r.ColumnText(2), Turn: r.ColumnText(3), Principal: r.ColumnText(4),
 		Origin: tool.Origin(r.ColumnText(5)), Source: r.ColumnText(6), Tool: r.ColumnText(7), Action: r.ColumnText(8), Definition: r.ColumnText(9),
@@ -120,7 +120,7 @@ func timeAt(r *store.Row, column int) time.Time {
 func (g grants) Use(ctx context.Context, id string) (used bool, err error) {
 	err = g.store.Write(ctx, func(tx *store.Tx) error {
 		now := g.now().UnixMilli()
-		tx.Exec("UPDATE granted SET uses = uses + 1, used = ? WHERE id = ? AND"+valid, now, id, now)
+		tx.Exec("UPDATE granted SET uses = uses + 1, used = ? WHERE id = ? AND"+isValid, now, id, now)
 		used = tx.Err() == nil && tx.Changes() == 1
 		return tx.Err()
 	})
@@ -132,9 +132,9 @@ func (g grants) Revoke(ctx context.Context, id string) (was grant.Grant, err err
 	err = g.store.Write(ctx, func(tx *store.Tx) error {
 		found := false
 		tx.Query(func(r *store.Row) bool {
-			was, found = read(r), true
+			was, found = readGrant(r), true
 			return false
-		}, "SELECT "+columns+" FROM granted WHERE id = ? AND"+valid, id, g.now().UnixMilli())
+		}, "SELECT "+columns+" FROM granted WHERE id = ? AND"+isValid, id, g.now().UnixMilli())
 		if tx.Err() == nil && !found {
 			return grant.NotFound(id)
 		}

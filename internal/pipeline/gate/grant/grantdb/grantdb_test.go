@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-func open(t *testing.T, dir string) *store.Store {
+func openStore(t *testing.T, dir string) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), dir, grantdb.Schema)
 	if err != nil {
@@ -29,13 +29,13 @@ func open(t *testing.T, dir string) *store.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	granttest.TestStore(t, func(now func() time.Time) grant.Store { return grantdb.New(open(t, dir), now) })
+	granttest.TestStore(t, func(now func() time.Time) grant.Store { return grantdb.New(openStore(t, dir), now) })
 }
 
 // The table's constraints refuse a grant for a critical action and one for high risk that never expires.
 func TestTableRefuses(t *testing.T) {
 	t.Parallel()
-	s := grantdb.New(open(t, t.TempDir()), nil)
+	s := grantdb.New(openStore(t, t.TempDir()), nil)
 	critical, forever := granttest.Sample(1), granttest.Sample(2)
 	critical.Risk, forever.Expires = tool.RiskCritical, time.Time{}
 	for _, g := range []grant.Grant{critical, forever} {

@@ -26,8 +26,8 @@ type Memory struct {
 	Fail error // of every method, if set
 }
 
-// valid forgets what has expired. The caller holds mu.
-func (m *Memory) valid() time.Time {
+// dropExpired forgets what has expired. The caller holds mu.
+func (m *Memory) dropExpired() time.Time {
 	now := time.Now()
 	if m.Now != nil {
 		now = m.Now()
@@ -60,7 +60,7 @@ func (m *Memory) Find(ctx context.Context, source, toolName, action string) ([]g
 func (m *Memory) List(context.Context) ([]grant.Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.valid()
+	m.dropExpired()
 	return slices.Clone(m.all), m.Fail
 }
 
@@ -68,7 +68,7 @@ func (m *Memory) List(context.Context) ([]grant.Grant, error) {
 func (m *Memory) Use(_ context.Context, id string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.valid()
+	now := m.dropExpired()
 	i := slices.IndexFunc(m.all, func(g grant.Grant) bool { return g.ID == id })
 	if i < 0 || m.Fail != nil {
 		return false, m.Fail
@@ -82,7 +82,7 @@ func (m *Memory) Use(_ context.Context, id string) (bool, error) {
 func (m *Memory) Revoke(_ context.Context, id string) (grant.Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.valid()
+	m.dropExpired()
 	i := slices.IndexFunc(m.all, func(g grant.Grant) bool { return g.ID == id })
 	if i < 0 || m.Fail != nil {
 		return grant.Grant{}, cmp.Or(m.Fail, grant.NotFound(id))
