@@ -12,8 +12,8 @@ import (
 	"collie/test/await"
 )
 
-// long returns a session of n messages as JSON. Different seeds give different texts.
-func long(n, seed int) string {
+// newLongSession returns a session of n messages as JSON, as Import reads it. Different seeds give different texts.
+func newLongSession(n, seed int) string {
 	var b strings.Builder
 	b.WriteString(`{"format":"collie.session","version":1,"session":{"title":"long","config":{}},"selectedChildId":"0","messages":[`)
 	words := strings.Fields("the tree has branches 会话 and messages 消息树 with text 工具 that people write about notes 笔记 and answers")
@@ -37,13 +37,13 @@ func long(n, seed int) string {
 
 func TestLongSessionOpensSoon(t *testing.T) {
 	t.Parallel()
-	p := open(t, t.TempDir(), says("fine"))
-	c, err := p.Import(t.Context(), strings.NewReader(long(5000, 0)), nil)
+	p := openService(t, t.TempDir(), engineThatSays("fine"))
+	c, err := p.Import(t.Context(), strings.NewReader(newLongSession(5000, 0)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	v := p.get(c.ID)
+	v := p.mustGet(c.ID)
 	took := time.Since(begun)
 	t.Logf("%d messages in %v", len(v.Path), took)
 	if len(v.Path) != 5000 {
@@ -53,9 +53,9 @@ func TestLongSessionOpensSoon(t *testing.T) {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	p := open(b, b.TempDir(), says("fine"))
+	p := openService(b, b.TempDir(), engineThatSays("fine"))
 	for i := range 20 {
-		if _, err := p.Import(b.Context(), strings.NewReader(long(5000, i)), nil); err != nil {
+		if _, err := p.Import(b.Context(), strings.NewReader(newLongSession(5000, i)), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -73,7 +73,7 @@ func BenchmarkSearch(b *testing.B) {
 // BenchmarkDelta measures how long a piece of an answer takes from the engine to a subscriber. Pieces come every 20 ms.
 func BenchmarkDelta(b *testing.B) {
 	told := make(chan time.Time, 1)
-	p := open(b, b.TempDir(), engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+	p := openService(b, b.TempDir(), engineFunc(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -90,7 +90,7 @@ func BenchmarkDelta(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := p.Send(b.Context(), c.ID, chat.Draft{Parts: text("go")}, chat.TurnOptions{})
+	a, err := p.Send(b.Context(), c.ID, chat.Draft{Parts: textParts("go")}, chat.TurnOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

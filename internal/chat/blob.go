@@ -28,8 +28,8 @@ const (
 	maxKept    = 10 << 20 // of data that an engine stores
 )
 
-// pictures are the picture types that models accept.
-var pictures = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+// pictureTypes are the picture types that models accept.
+var pictureTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
 // Attach stores a file for use in messages of a session: a PNG, JPEG, GIF or WebP picture of at most 10 MiB, or UTF-8
 // text of at most 1 MiB. The type is detected from the bytes. Anything else, including PDF, is an error of kind
@@ -42,15 +42,15 @@ func (s *Service) Attach(ctx context.Context, session, name string, r io.Reader)
 	mime, _, _ := strings.Cut(http.DetectContentType(data), ";")
 	switch {
 	case len(data) == 0:
-		return llm.File{}, invalid("attach", "file", "it is empty", "attach a file with something in it")
+		return llm.File{}, invalidError("attach", "file", "it is empty", "attach a file with something in it")
 	case mime == "application/pdf":
-		return llm.File{}, invalid("attach", "file", "a PDF cannot be read here", "attach its text, or pictures of its pages")
-	case pictures[mime]:
+		return llm.File{}, invalidError("attach", "file", "a PDF cannot be read here", "attach its text, or pictures of its pages")
+	case pictureTypes[mime]:
 		return s.keepBlob(ctx, session, name, mime, data, maxPicture)
 	case utf8.Valid(data) && !strings.Contains(string(data), "\x00"):
 		return s.keepBlob(ctx, session, name, "text/plain", data, maxText)
 	}
-	return llm.File{}, invalid("attach", "file", "it is neither a picture (PNG, JPEG, GIF, WebP) nor UTF-8 text", "convert it to one of these")
+	return llm.File{}, invalidError("attach", "file", "it is neither a picture (PNG, JPEG, GIF, WebP) nor UTF-8 text", "convert it to one of these")
 }
 
 // keepBlob stores data for a session. Equal data is stored once.
@@ -61,13 +61,13 @@ func (s *Service) keepBlob(ctx context.Context, session, name, mime string, data
 		}
 	}
 	sum := sha256.Sum256(data)
-	f := llm.File{Name: cut(filepath.Base(name), 200), MIME: mime, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
-	if name == "" {
+	f := llm.File{Name: truncate(filepath.Base(name), 200), MIME: mime, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))}
+	if name == "" { // filepath.Base made a dot of it
 		f.Name = ""
 	}
 	err := s.store.Write(ctx, func(tx *store.Tx) error {
 		if _, there := tx.Number("SELECT 1 FROM session WHERE id = ?", session); !there {
-			return tx.Fail(notFound("attach", "session", session))
+			return tx.Fail(notFoundError("attach", "session", session))
 		}
 		tx.Exec(`INSERT INTO attachment VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name`,
 			session, f.SHA256, f.Name, f.MIME, f.Size, now())
@@ -96,14 +96,14 @@ func (s *Service) OpenBlob(ctx context.Context, sum string) (io.ReadCloser, llm.
 		return nil
 	})
 	if err == nil && f.MIME == "" {
-		err = notFound("open", "file", sum)
+		err = notFoundError("open", "file", sum)
 	}
 	if err != nil {
 		return nil, f, err
 	}
 	file, err := os.Open(s.blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = notFound("open", "file", sum)
+		err = notFoundError("open", "file", sum)
 	}
 	if err != nil {
 		return nil, f, err // not file: a nil *os.File would be a reader that is not nil
@@ -122,7 +122,7 @@ func (s *Service) readBlob(ctx context.Context, session, sum string) ([]byte, er
 		return nil, err
 	}
 	if !there {
-		return nil, notFound("read", "file of this session", sum)
+		return nil, notFoundError("read", "file of this session", sum)
 	}
 	return os.ReadFile(s.blobPath(sum))
 }

@@ -21,7 +21,7 @@ func (s *Service) updateTree(ctx context.Context, op, message string, fn func(tx
 			return false
 		}, "SELECT session FROM message WHERE id = ? AND deleted = 0", message)
 		if session == "" {
-			return tx.Fail(notFound(op, "message", message))
+			return tx.Fail(notFoundError(op, "message", message))
 		}
 		t := readTree(tx, session)
 		if tx.Err() != nil {
@@ -44,9 +44,9 @@ func (s *Service) updateTree(ctx context.Context, op, message string, fn func(tx
 func (s *Service) Select(ctx context.Context, parent string, index int) (View, error) {
 	session, err := s.updateTree(ctx, "select", parent, func(tx *store.Tx, _ *tree, m *node) error {
 		if index < 0 || index >= len(m.children) {
-			return invalid("select", "index", "there is no answer or branch of this number", "count from 0, and get the session again")
+			return invalidError("select", "index", "there is no answer or branch of this number", "count from 0, and get the session again")
 		}
-		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", m.children[index].n, m.n)
+		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", m.children[index].row, m.row)
 		return nil
 	})
 	if err != nil {
@@ -55,10 +55,13 @@ func (s *Service) Select(ctx context.Context, parent string, index int) (View, e
 	return s.Get(ctx, session)
 }
 
+// maxDeleteTries is how often DeleteMessage cancels the turns that write below a message, since another may begin meanwhile.
+const maxDeleteTries = 3
+
 // DeleteMessage deletes a message and everything below it; with keep, its children move to its parent instead. A turn
 // that writes one of the messages is cancelled first.
 func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) error {
-	for again := range 3 { // another turn may begin meanwhile
+	for try := range maxDeleteTries {
 		var writing []string
 		_, err := s.updateTree(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
 			gone := []*node{m}
@@ -66,7 +69,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 				gone = m.subtree()
 			}
 			if m.role == RoleRoot {
-				return invalid("delete", "messageId", "the root of a session cannot be deleted", "delete the session")
+				return invalidError("delete", "messageId", "the root of a session cannot be deleted", "delete the session")
 			}
 			if writing = activeTurns(gone); len(writing) > 0 {
 				return errWriting
@@ -81,7 +84,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 			}
 			return nil
 		})
-		if again > 0 && err != nil && tool.KindOf(err) == tool.NotFound {
+		if try > 0 && err != nil && tool.KindOf(err) == tool.NotFound {
 			return nil // cancelling a turn that had not begun has already removed its messages
 		}
 		if len(writing) == 0 {
@@ -94,7 +97,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 	return errWriting
 }
 
-var errWriting = conflict("delete", "", "a turn writes there", "cancel the turn, or wait for it")
+var errWriting = conflictError("delete", "", "a turn writes there", "cancel the turn, or wait for it")
 
 // activeTurns returns the turns that are still writing to one of nodes.
 func activeTurns(nodes []*node) (turns []string) {
@@ -106,14 +109,15 @@ func activeTurns(nodes []*node) (turns []string) {
 	return turns
 }
 
-// cancelTurns cancels turns of this process and waits for them.
+// cancelTurns cancels turns and waits until they have ended. A turn that does not run in this process is an error of kind
+// Conflict.
 func (s *Service) cancelTurns(ctx context.Context, turns []string, reason string) error {
 	for _, id := range turns {
 		s.hub.mu.Lock()
 		l := s.hub.turns[id]
 		s.hub.mu.Unlock()
 		if l == nil {
-			return conflict("delete", id, "a turn writes there", "cancel the turn, or wait for it")
+			return conflictError("delete", id, "a turn writes there", "cancel the turn, or wait for it")
 		}
 		l.cancel(&cancelError{reason})
 		select {
@@ -139,11 +143,11 @@ func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 		}
 		gone := slices.DeleteFunc(root.subtree(), func(m *node) bool { return keep[m] })
 		if len(activeTurns(gone)) > 0 {
-			return conflict("prune", session, "a turn writes in another branch", "cancel the turn, or wait for it")
+			return conflictError("prune", session, "a turn writes in another branch", "cancel the turn, or wait for it")
 		}
 		for m := range keep {
-			if next := m.next(); next != nil {
-				tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.n)
+			if next := m.selectedChild(); next != nil {
+				tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.row, m.row)
 			}
 		}
 		for _, m := range slices.Backward(gone) {
@@ -170,7 +174,7 @@ const (
 // Fork creates a session with a copy of the messages around one. Files are shared.
 func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Session, error) {
 	if !slices.Contains([]Extent{ForkPath, ForkSubtree, ForkAll}, extent) {
-		return Session{}, invalid("fork", "mode", "a fork has path, subtree or all", "use one of these")
+		return Session{}, invalidError("fork", "mode", "a fork has path, subtree or all", "use one of these")
 	}
 	var c Session
 	err := s.store.Write(ctx, func(tx *store.Tx) error {
@@ -180,7 +184,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 			return false
 		}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", message)
 		if session == "" {
-			return tx.Fail(notFound("fork", "message", message))
+			return tx.Fail(notFoundError("fork", "message", message))
 		}
 		from, err := readSession(tx, "fork", session)
 		if err != nil {
@@ -192,7 +196,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 			return tx.Err()
 		}
 		var nodes []*node
-		for up := m; up.above != nil; up = up.above {
+		for up := m; up.parentNode != nil; up = up.parentNode {
 			nodes = append(nodes, up)
 		}
 		slices.Reverse(nodes)
@@ -206,7 +210,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 		at := timeOf(now())
 		c = Session{ID: newID(), Title: from.Title, Config: from.Config, Revision: 1, Forked: message, Created: at, Updated: at}
 		root := createSession(tx, &c)
-		branches := branchesOf(tx, nodes)
+		branches := readBranches(tx, nodes)
 		rows := insertBranches(tx, c.ID, root, branches)
 		if extent != ForkAll && tx.Err() == nil {
 			selectPath(tx, rows[m.id])
@@ -223,33 +227,33 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 	return c, nil
 }
 
-// branch is a message with its position in the tree.
-type branch struct {
+// branchMessage is a message with its position in the tree.
+type branchMessage struct {
 	Message
 	Selected string `json:"selectedChildId,omitempty"`
 	Summary  string `json:"summary,omitempty"` // summary of the conversation up to here
 }
 
-// branchesOf reads nodes, which must be ordered parents first.
-func branchesOf(tx *store.Tx, nodes []*node) []branch {
+// readBranches reads nodes, which must be ordered parents first.
+func readBranches(tx *store.Tx, nodes []*node) []branchMessage {
 	messages := readMessages(tx, nodes)
-	branches := make([]branch, len(nodes))
+	branches := make([]branchMessage, len(nodes))
 	for i, m := range nodes {
 		branches[i].Message = messages[i]
-		if next := m.next(); next != nil && m.selected == next.n {
+		if next := m.selectedChild(); next != nil && m.selected == next.row {
 			branches[i].Selected = next.id
 		}
 		tx.Query(func(r *store.Row) bool {
 			branches[i].Summary = r.ColumnText(0)
 			return false
-		}, "SELECT text FROM summary WHERE upto = ?", m.n)
+		}, "SELECT text FROM summary WHERE upto = ?", m.row)
 	}
 	return branches
 }
 
 // insertBranches inserts branches, ordered parents first, below a root, under new ids. Unfinished messages become
 // interrupted. It returns the new rows by the old ids.
-func insertBranches(tx *store.Tx, session string, root int64, branches []branch) map[string]int64 {
+func insertBranches(tx *store.Tx, session string, root int64, branches []branchMessage) map[string]int64 {
 	rows := map[string]int64{}
 	for _, b := range branches {
 		m := b.Message
@@ -286,7 +290,7 @@ func insertBranches(tx *store.Tx, session string, root int64, branches []branch)
 
 // copySelection selects, at a new root, the copy of the child that is selected at the old one.
 func copySelection(tx *store.Tx, root int64, old *node, rows map[string]int64) {
-	if next := old.next(); next != nil && next.n == old.selected {
+	if next := old.selectedChild(); next != nil && next.row == old.selected {
 		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", rows[next.id], root)
 	}
 }

@@ -16,15 +16,15 @@ import (
 	"collie/test/await"
 )
 
-// engine is an engine made of one function.
-type engine func(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error)
+// engineFunc is an engine made of one function.
+type engineFunc func(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error)
 
-func (e engine) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+func (e engineFunc) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	return e(ctx, t, s)
 }
 
-// says returns an engine that answers with texts, one event for each.
-func says(texts ...string) engine {
+// engineThatSays returns an engine that answers with texts, one event for each.
+func engineThatSays(texts ...string) engineFunc {
 	return func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		for _, text := range texts {
 			s.Emit(0, llm.Event{Kind: llm.EventText, Text: text})
@@ -33,15 +33,15 @@ func says(texts ...string) engine {
 	}
 }
 
-// place is a service with the database in a folder.
-type place struct {
+// testService is a service with the database in a folder. Its methods fail the test where the service returns an error.
+type testService struct {
 	*chat.Service
 	t     testing.TB
 	dir   string
 	store *store.Store
 }
 
-func open(t testing.TB, dir string, e chat.Engine) *place {
+func openService(t testing.TB, dir string, e chat.Engine) *testService {
 	t.Helper()
 	s, err := store.Open(t.Context(), dir, chat.Schema())
 	if err != nil {
@@ -56,13 +56,13 @@ func open(t testing.TB, dir string, e chat.Engine) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{Service: service, t: t, dir: dir, store: s}
-	t.Cleanup(p.shut)
+	p := &testService{Service: service, t: t, dir: dir, store: s}
+	t.Cleanup(p.closeNow)
 	return p
 }
 
-// shut closes the service without waiting for its turns. It is safe to call twice.
-func (p *place) shut() {
+// closeNow closes the service without waiting for its turns. It is safe to call twice.
+func (p *testService) closeNow() {
 	now, stop := context.WithCancel(context.Background())
 	stop()
 	if err := errors.Join(p.Close(now), p.store.Close()); err != nil {
@@ -70,7 +70,7 @@ func (p *place) shut() {
 	}
 }
 
-func (p *place) create() string {
+func (p *testService) createSession() string {
 	p.t.Helper()
 	c, err := p.Create(p.t.Context(), chat.NewSession{})
 	if err != nil {
@@ -79,9 +79,9 @@ func (p *place) create() string {
 	return c.ID
 }
 
-func text(s string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: s}} }
+func textParts(s string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: s}} }
 
-func (p *place) get(session string) chat.View {
+func (p *testService) mustGet(session string) chat.View {
 	p.t.Helper()
 	v, err := p.Get(p.t.Context(), session)
 	if err != nil {
@@ -90,27 +90,27 @@ func (p *place) get(session string) chat.View {
 	return v
 }
 
-// leaf returns the id of the last message of the active path, or of the root.
-func (p *place) leaf(session string) string {
+// lastMessage returns the id of the last message of the active path, or of the root.
+func (p *testService) lastMessage(session string) string {
 	p.t.Helper()
-	v := p.get(session)
+	v := p.mustGet(session)
 	if len(v.Path) == 0 {
 		return v.Root
 	}
 	return v.Path[len(v.Path)-1].ID
 }
 
-func (p *place) send(session, what string) chat.Accepted {
+func (p *testService) mustSend(session, what string) chat.Accepted {
 	p.t.Helper()
-	a, err := p.Send(p.t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text(what)}, chat.TurnOptions{})
+	a, err := p.Send(p.t.Context(), session, chat.Draft{Parent: p.lastMessage(session), Parts: textParts(what)}, chat.TurnOptions{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return a
 }
 
-// ended waits for the end of a turn.
-func (p *place) ended(turn string) chat.Snapshot {
+// awaitEnd waits for the end of a turn.
+func (p *testService) awaitEnd(turn string) chat.Snapshot {
 	p.t.Helper()
 	var s chat.Snapshot
 	await.Until(p.t, "the end of a turn", func() bool {
@@ -123,8 +123,8 @@ func (p *place) ended(turn string) chat.Snapshot {
 	return s
 }
 
-// said returns the active path as text: role, status and content, a line for each message.
-func said(v chat.View) string {
+// pathText returns the active path as text: role, status and content, a line for each message.
+func pathText(v chat.View) string {
 	var b strings.Builder
 	for _, m := range v.Path {
 		fmt.Fprintf(&b, "%s(%s):", m.Role, m.Status)
@@ -138,44 +138,44 @@ func said(v chat.View) string {
 
 func TestSendIsAnswered(t *testing.T) {
 	t.Parallel()
-	p := open(t, t.TempDir(), says("Hello", " there"))
-	session := p.create()
+	p := openService(t, t.TempDir(), engineThatSays("Hello", " there"))
+	session := p.createSession()
 	sub, err := p.Subscribe(t.Context(), chat.Filter{Sessions: []string{session}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sub.Close()
-	a, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
+	a, err := p.Send(t.Context(), session, chat.Draft{Parts: textParts("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := p.ended(a.Turn)
+	end := p.awaitEnd(a.Turn)
 	if end.State != chat.TurnDone || end.Finish != "stop" {
 		t.Errorf("it ended %+v", end)
 	}
-	again, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
+	again, err := p.Send(t.Context(), session, chat.Draft{Parts: textParts("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
 	if err != nil || again.Answer != a.Answer {
 		t.Errorf("sent again: %+v, %v", again, err)
 	}
-	v := p.get(session)
-	if got := said(v); got != "user(complete): Hi\nyou\nassistant(complete): Hello there\n" || v.Title != "Hi" {
+	v := p.mustGet(session)
+	if got := pathText(v); got != "user(complete): Hi\nyou\nassistant(complete): Hello there\n" || v.Title != "Hi" {
 		t.Errorf("%q:\n%s", v.Title, got)
 	}
-	if got := fold(t, sub, a.Turn); got.text != "Hello there" || got.state != chat.TurnDone {
+	if got := readUntilEnd(t, sub, a.Turn); got.text != "Hello there" || got.state != chat.TurnDone {
 		t.Errorf("the stream said %+v", got)
 	}
 }
 
-// folded is the state of a turn that a client computes from its events.
-type folded struct {
+// clientState is the state of a turn that a client computes from its events.
+type clientState struct {
 	text  string
 	seq   int64
 	state chat.TurnState
 	last  string // id
 }
 
-// take adds an event.
-func (f *folded) take(t *testing.T, e *chat.Event) {
+// apply changes the state as an event says, and fails the test if an event is missing before it.
+func (f *clientState) apply(t *testing.T, e *chat.Event) {
 	t.Helper()
 	if e.ID != "" {
 		f.last = e.ID
@@ -220,15 +220,15 @@ func (f *folded) take(t *testing.T, e *chat.Event) {
 	}
 }
 
-// fold reads a stream until the turn ends, and returns its state.
-func fold(t *testing.T, sub *chat.Subscription, turn string) (f folded) {
+// readUntilEnd reads a stream until the turn ends, and returns its state.
+func readUntilEnd(t *testing.T, sub *chat.Subscription, turn string) (f clientState) {
 	t.Helper()
-	f.read(t, sub, turn)
+	f.applyUntilEnd(t, sub, turn)
 	return f
 }
 
-// read applies the events of a stream until the turn ends.
-func (f *folded) read(t *testing.T, sub *chat.Subscription, turn string) {
+// applyUntilEnd applies the events of a stream until the turn ends.
+func (f *clientState) applyUntilEnd(t *testing.T, sub *chat.Subscription, turn string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
@@ -242,7 +242,7 @@ func (f *folded) read(t *testing.T, sub *chat.Subscription, turn string) {
 		}
 		for _, e := range events {
 			if e.Kind != chat.EventTurn || strings.Contains(string(e.Body), turn) {
-				f.take(t, e)
+				f.apply(t, e)
 			}
 		}
 	}
@@ -255,10 +255,10 @@ func kindOf(err error) tool.ErrorKind {
 	return tool.KindOf(err)
 }
 
-// counted counts how often it is encoded as JSON.
-type counted struct{ times *int }
+// countedBody counts how often it is encoded as JSON.
+type countedBody struct{ times *int }
 
-func (c counted) MarshalJSON() ([]byte, error) {
+func (c countedBody) MarshalJSON() ([]byte, error) {
 	*c.times++
 	return []byte(`{"a":1}`), nil
 }
@@ -266,7 +266,7 @@ func (c counted) MarshalJSON() ([]byte, error) {
 // An event outside of turns is not encoded while nobody subscribes, and a client that comes back still gets it.
 func TestWhatNobodyTakesIsNotEncoded(t *testing.T) {
 	t.Parallel()
-	p := open(t, t.TempDir(), says("fine"))
+	p := openService(t, t.TempDir(), engineThatSays("fine"))
 	listen := func(kind, after string) *chat.Subscription {
 		sub, err := p.Subscribe(t.Context(), chat.Filter{Kinds: []string{kind}}, after)
 		if err != nil {
@@ -287,7 +287,7 @@ func TestWhatNobodyTakesIsNotEncoded(t *testing.T) {
 	last := next(gone).ID
 	gone.Close()
 	times := 0
-	p.Publish("thing", "", "", counted{&times})
+	p.Publish("thing", "", "", countedBody{&times})
 	if times != 0 {
 		t.Errorf("encoded %d times for nobody", times)
 	}
@@ -297,7 +297,7 @@ func TestWhatNobodyTakesIsNotEncoded(t *testing.T) {
 			t.Errorf("missed: %s %s", e.Kind, e.Body)
 		}
 	}
-	p.Publish("thing", "", "", counted{&times})
+	p.Publish("thing", "", "", countedBody{&times})
 	next(back)
 	next(again)
 	if times != 2 {

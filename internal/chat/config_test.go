@@ -10,8 +10,8 @@ import (
 	"collie/internal/store"
 )
 
-// value returns a value of a type for a field of a config. Different n give different values.
-func value(t *testing.T, kind reflect.Type, n int) reflect.Value {
+// newFieldValue returns a value of a type for a field of a config. Different n give different values.
+func newFieldValue(t *testing.T, kind reflect.Type, n int) reflect.Value {
 	t.Helper()
 	v := reflect.New(kind).Elem()
 	switch kind.Kind() {
@@ -22,10 +22,10 @@ func value(t *testing.T, kind reflect.Type, n int) reflect.Value {
 	case reflect.Float64:
 		v.SetFloat(float64(n) / 4)
 	case reflect.Slice:
-		v = reflect.Append(v, value(t, kind.Elem(), n))
+		v = reflect.Append(v, newFieldValue(t, kind.Elem(), n))
 	case reflect.Pointer:
 		v.Set(reflect.New(kind.Elem()))
-		v.Elem().Set(value(t, kind.Elem(), n))
+		v.Elem().Set(newFieldValue(t, kind.Elem(), n))
 	default:
 		t.Fatalf("the test has no values of %s", kind)
 	}
@@ -46,7 +46,7 @@ func TestConfigsGoBeforeEachOther(t *testing.T) {
 	service, err := chat.Open(t.Context(), s, chat.Options{
 		Defaults: func(string) chat.Config { return settings },
 		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
-			return "script", engine(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
+			return "script", engineFunc(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
 				ran <- turn.Config
 				return chat.Outcome{}, nil
 			}), nil
@@ -64,7 +64,7 @@ func TestConfigsGoBeforeEachOther(t *testing.T) {
 			for layers := range 4 { // how many layers set the field: settings, then session, then turn
 				var layer [3]chat.Config
 				for n := range layers {
-					v := value(t, field.Type, n)
+					v := newFieldValue(t, field.Type, n)
 					reflect.ValueOf(&layer[n]).Elem().Field(i).Set(v)
 					want = v.Interface()
 				}
@@ -73,7 +73,7 @@ func TestConfigsGoBeforeEachOther(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err = service.Send(t.Context(), session.ID, chat.Draft{Parts: text("x")}, chat.TurnOptions{Overrides: layer[2]}); err != nil {
+				if _, err = service.Send(t.Context(), session.ID, chat.Draft{Parts: textParts("x")}, chat.TurnOptions{Overrides: layer[2]}); err != nil {
 					t.Fatal(err)
 				}
 				got := reflect.ValueOf(<-ran)

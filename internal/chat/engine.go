@@ -22,8 +22,8 @@ type Engine interface {
 // of its answers is EngineCLI, a slash and the name of the program. No provider of models can have such a name.
 const EngineCLI = "cli"
 
-// ownTools reports whether a provider is a program with tools of its own.
-func ownTools(provider string) bool { return strings.HasPrefix(provider, EngineCLI+"/") }
+// hasOwnTools reports whether a provider is a program with tools of its own.
+func hasOwnTools(provider string) bool { return strings.HasPrefix(provider, EngineCLI+"/") }
 
 // Turn is what an engine has to answer. It is immutable.
 type Turn struct {
@@ -35,6 +35,9 @@ type Turn struct {
 	// Path is the conversation up to and including the message to answer, oldest first. Summaries replace what they
 	// cover.
 	Path []llm.Message
+	// Question is the message to answer alone. In Path, what the person wrote before without getting an answer is one
+	// message with it. The content of a text file is a text with File set.
+	Question []llm.Part
 	// Partial are the existing parts of an answer that is continued; nil for a new answer.
 	Partial []llm.Part
 	// Person means that a person typed the text in a program of ours, so that slash commands count as their own
@@ -68,7 +71,8 @@ type Sink interface {
 	Proposed(step int, call ToolCall)
 	// Executing records durably that the call is about to run. If it fails, the call must not run.
 	Executing(ctx context.Context, call string) error
-	// Progress reports progress of a running call. It may be dropped.
+	// Progress reports progress of a running call. It may be dropped, and is if done is not finite; a total that is not
+	// finite counts as unknown.
 	Progress(call string, done, total float64, message string)
 	// Answered adds the result of a call; only the first result counts. state is CallDone, CallFailed, CallRefused,
 	// CallSkipped or CallUnknown.

@@ -21,12 +21,12 @@ import (
 
 // exported is a session as JSON. Format and Version identify the format.
 type exported struct {
-	Format  string         `json:"format"`
-	Version int            `json:"version"`
-	Session Session        `json:"session"`
-	First   string         `json:"selectedChildId,omitempty"` // the child of the root that is selected
-	Tree    []branch       `json:"messages"`                  // parents first
-	Files   []fileWithData `json:"files,omitempty"`
+	Format  string          `json:"format"`
+	Version int             `json:"version"`
+	Session Session         `json:"session"`
+	First   string          `json:"selectedChildId,omitempty"` // the child of the root that is selected
+	Tree    []branchMessage `json:"messages"`                  // parents first
+	Files   []fileWithData  `json:"files,omitempty"`
 }
 
 const (
@@ -49,7 +49,7 @@ var formats = []string{"json", "markdown", "html"}
 // leaves out arguments and results of tools.
 func (s *Service) Export(ctx context.Context, session, format string, redact bool) ([]byte, error) {
 	if !slices.Contains(formats, format) {
-		return nil, invalid("export", "format", "there are the formats json, markdown and html", "use one of these")
+		return nil, invalidError("export", "format", "there are the formats json, markdown and html", "use one of these")
 	}
 	x := exported{Format: exportFormat, Version: exportVersion}
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
@@ -65,10 +65,10 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 		if format == "markdown" {
 			nodes = t.path()
 		}
-		if next := t.root.next(); next != nil && next.n == t.root.selected {
+		if next := t.root.selectedChild(); next != nil && next.row == t.root.selected {
 			x.First = next.id
 		}
-		x.Tree = branchesOf(tx, nodes)
+		x.Tree = readBranches(tx, nodes)
 		tx.Query(func(r *store.Row) bool {
 			x.Files = append(x.Files, fileWithData{File: llm.File{SHA256: r.ColumnText(0), Name: r.ColumnText(1), MIME: r.ColumnText(2), Size: r.ColumnInt64(3)}})
 			return true
@@ -79,7 +79,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 		return nil, err
 	}
 	if redact {
-		x.redact()
+		x.redactTools()
 	}
 	if format == "markdown" {
 		return x.markdown(), nil
@@ -108,9 +108,9 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 // redacted replaces text that is left out.
 const redacted = "(left out)"
 
-// redact removes the arguments and results of tool calls, the files that only results refer to, and what providers keep in parts
+// redactTools removes the arguments and results of tool calls, the files that only results refer to, and what providers keep in parts
 // (Opaque), which may repeat them.
-func (x *exported) redact() {
+func (x *exported) redactTools() {
 	named := map[string]bool{}
 	for i := range x.Tree {
 		parts := x.Tree[i].Parts
@@ -190,17 +190,17 @@ func (s *Service) Import(ctx context.Context, r io.Reader, profile *string) (Ses
 	}
 	var x exported
 	if len(data) > maxImport {
-		return Session{}, invalid("import", "", fmt.Sprintf("it is larger than %d bytes", maxImport), "import a smaller session")
+		return Session{}, invalidError("import", "", fmt.Sprintf("it is larger than %d bytes", maxImport), "import a smaller session")
 	}
 	if err := json.Unmarshal(data, &x); err != nil {
-		return Session{}, invalid("import", "", "it is not a session as JSON: "+err.Error(), "import what `collie sessions export` wrote")
+		return Session{}, invalidError("import", "", "it is not a session as JSON: "+err.Error(), "import what `collie sessions export` wrote")
 	}
 	if err := x.check(); err != nil {
 		return Session{}, err
 	}
 	c := x.Session
 	c.ID, c.Revision = newID(), 1
-	c.Config.Allow = nil // only a person may allow actions beforehand, not a file
+	c.Config.Allow, c.Config.Folder = nil, "" // only a person says what is allowed beforehand and where an agent works, not a file
 	if profile != nil {
 		c.Config.Profile = *profile
 	}
@@ -230,7 +230,7 @@ func (s *Service) Import(ctx context.Context, r io.Reader, profile *string) (Ses
 // check returns an error if the document is inconsistent.
 func (x *exported) check() error {
 	wrong := func(field, message string) error {
-		return invalid("import", field, message, "import what `collie sessions export` wrote, as it was")
+		return invalidError("import", field, message, "import what `collie sessions export` wrote, as it was")
 	}
 	if x.Format != exportFormat || x.Version != exportVersion {
 		return wrong("format", fmt.Sprintf("it is of the format %q, version %d; what can be imported is %q, version %d", x.Format, x.Version, exportFormat, exportVersion))

@@ -47,16 +47,16 @@ const maxNested = 20
 // htmlPage writes a session as a page. The active path is visible; other branches are collapsed where they begin.
 type htmlPage struct {
 	bytes.Buffer
-	children map[string][]*branch
+	children map[string][]*branchMessage
 	selected map[string]string
 	files    map[string]*fileWithData
-	later    []*branch // branches that are nested too deep and stand at the end of the page
-	nested   int       // collapsed branches that are open around what is written
+	later    []*branchMessage // branches that are nested too deep and stand at the end of the page
+	nested   int              // collapsed branches that are open around what is written
 }
 
 // html returns the whole session as an HTML page.
 func (x *exported) html() []byte {
-	w := &htmlPage{children: map[string][]*branch{}, selected: map[string]string{}, files: map[string]*fileWithData{}}
+	w := &htmlPage{children: map[string][]*branchMessage{}, selected: map[string]string{}, files: map[string]*fileWithData{}}
 	top := ""
 	for i := range x.Tree {
 		b := &x.Tree[i]
@@ -77,57 +77,57 @@ func (x *exported) html() []byte {
 	fmt.Fprintf(w, "<!doctype html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n", page.Text(PagePolicy))
 	w.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
 	fmt.Fprintf(w, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1 dir=\"auto\">%s</h1>\n", title, style, title)
-	fmt.Fprintf(w, "<p class=\"note\">%s</p>\n", day(x.Session.Created))
-	w.from(top)
+	fmt.Fprintf(w, "<p class=\"note\">%s</p>\n", timeText(x.Session.Created))
+	w.writeAfter(top)
 	for len(w.later) > 0 {
 		b := w.later[0]
 		w.later = w.later[1:]
 		fmt.Fprintf(w, "<section id=\"%s\">\n<h2>A branch from further up</h2>\n", anchor(b))
-		w.chain(b)
+		w.writeFrom(b)
 		w.WriteString("</section>\n")
 	}
 	w.WriteString("</main>\n</body>\n</html>\n")
 	return w.Bytes()
 }
 
-func day(at time.Time) string { return at.Format("2006-01-02 15:04 MST") }
+func timeText(at time.Time) string { return at.Format("2006-01-02 15:04 MST") }
 
 // anchor returns the id of a branch in the page.
-func anchor(b *branch) string {
+func anchor(b *branchMessage) string {
 	sum := sha256.Sum256([]byte(b.ID))
 	return fmt.Sprintf("b%x", sum[:8])
 }
 
-// from writes what follows a message: the other branches, collapsed, and then the selected one, or the newest.
-func (w *htmlPage) from(parent string) {
+// writeAfter writes what follows a message: the other branches, collapsed, and then the selected one, or the newest.
+func (w *htmlPage) writeAfter(parent string) {
 	for {
 		all := w.children[parent]
 		if len(all) == 0 {
 			return
 		}
-		at := slices.IndexFunc(all, func(b *branch) bool { return b.ID == w.selected[parent] })
+		at := slices.IndexFunc(all, func(b *branchMessage) bool { return b.ID == w.selected[parent] })
 		if at < 0 {
 			at = len(all) - 1
 		}
 		for i, b := range all {
 			if i != at {
-				w.fold(b, i, len(all))
+				w.writeCollapsed(b, i, len(all))
 			}
 		}
-		w.message(all[at], at, len(all))
+		w.writeMessage(all[at], at, len(all))
 		parent = all[at].ID
 	}
 }
 
-// chain writes a branch, beginning with b itself.
-func (w *htmlPage) chain(b *branch) {
-	w.message(b, 0, 1)
-	w.from(b.ID)
+// writeFrom writes a branch, beginning with b itself.
+func (w *htmlPage) writeFrom(b *branchMessage) {
+	w.writeMessage(b, 0, 1)
+	w.writeAfter(b.ID)
 }
 
-// fold writes a branch as a collapsed block, or a link to it if it is nested too deep. It is branch i of of, counted
-// from 0.
-func (w *htmlPage) fold(b *branch, i, of int) {
+// writeCollapsed writes a branch as a collapsed block or, if it is nested too deep, a link to it; the branch is then noted in
+// later. It has the number i, counted from 0, among so many branches as of says.
+func (w *htmlPage) writeCollapsed(b *branchMessage, i, of int) {
 	if w.nested >= maxNested {
 		w.later = append(w.later, b)
 		fmt.Fprintf(w, "<p class=\"note\"><a href=\"#%s\">Branch %d of %d</a></p>\n", anchor(b), i+1, of)
@@ -135,18 +135,18 @@ func (w *htmlPage) fold(b *branch, i, of int) {
 	}
 	w.nested++
 	fmt.Fprintf(w, "<details class=\"branch\"><summary>Branch %d of %d</summary>\n", i+1, of)
-	w.chain(b)
+	w.writeFrom(b)
 	w.WriteString("</details>\n")
 	w.nested--
 }
 
-// message writes one message with its parts. It is branch i of of, counted from 0.
-func (w *htmlPage) message(m *branch, i, of int) {
+// writeMessage writes one message with its parts. It has the number i, counted from 0, among so many branches as of says.
+func (w *htmlPage) writeMessage(m *branchMessage, i, of int) {
 	who, class := "You", "user"
 	if m.Role == RoleAssistant {
 		who, class = author(&m.Message), "assistant"
 	}
-	fmt.Fprintf(w, "<article class=\"%s\">\n<h2>%s <small>%s", class, page.Text(who), day(m.Created))
+	fmt.Fprintf(w, "<article class=\"%s\">\n<h2>%s <small>%s", class, page.Text(who), timeText(m.Created))
 	if of > 1 {
 		fmt.Fprintf(w, ", branch %d of %d", i+1, of)
 	}
@@ -158,7 +158,7 @@ func (w *htmlPage) message(m *branch, i, of int) {
 		}
 	}
 	for j := range m.Parts {
-		w.part(m, &m.Parts[j], results, shown)
+		w.writePart(m, &m.Parts[j], results, shown)
 	}
 	if m.Error != nil {
 		fmt.Fprintf(w, "<p class=\"bad\">%s</p>\n", page.Text(m.Error.Message))
@@ -169,8 +169,8 @@ func (w *htmlPage) message(m *branch, i, of int) {
 	w.WriteString("</article>\n")
 }
 
-// part writes a part; the result of a call stands with the call.
-func (w *htmlPage) part(m *branch, p *llm.Part, results map[string]*llm.Part, shown map[*llm.Part]bool) {
+// writePart writes a part; the result of a call stands with the call.
+func (w *htmlPage) writePart(m *branchMessage, p *llm.Part, results map[string]*llm.Part, shown map[*llm.Part]bool) {
 	switch p.Kind {
 	case llm.PartText:
 		fmt.Fprintf(w, "<div dir=\"auto\">%s</div>\n", page.Markdown(p.Text, 2))
@@ -181,25 +181,25 @@ func (w *htmlPage) part(m *branch, p *llm.Part, results map[string]*llm.Part, sh
 	case llm.PartReasoning:
 		fmt.Fprintf(w, "<details><summary>Reasoning</summary>\n<div dir=\"auto\">%s</div>\n</details>\n", page.Markdown(p.Text, 2))
 	case llm.PartToolCall:
-		w.call(m, p, results[p.Call])
+		w.writeCall(m, p, results[p.Call])
 		if results[p.Call] != nil {
 			shown[results[p.Call]] = true
 		}
 	case llm.PartToolResult:
 		if !shown[p] { // no call before it has this result
 			w.WriteString("<details><summary>Result</summary>\n")
-			w.result(p)
+			w.writeResult(p)
 			w.WriteString("</details>\n")
 		}
 	case llm.PartFile:
 		if p.File != nil {
-			w.file(p.File)
+			w.writeFile(p.File)
 		}
 	}
 }
 
-// call writes a tool call, collapsed, with its result if that is not nil.
-func (w *htmlPage) call(m *branch, p, result *llm.Part) {
+// writeCall writes a tool call, collapsed, with its result if that is not nil.
+func (w *htmlPage) writeCall(m *branchMessage, p, result *llm.Part) {
 	fmt.Fprintf(w, "<details><summary>Call of <code>%s</code>", page.Text(p.Name))
 	if i := slices.IndexFunc(m.Calls, func(c Call) bool { return c.ID == p.Call }); i >= 0 && m.Calls[i].State != CallDone {
 		fmt.Fprintf(w, ", <span class=\"bad\">%s</span>", page.Text(string(m.Calls[i].State)))
@@ -211,24 +211,24 @@ func (w *htmlPage) call(m *branch, p, result *llm.Part) {
 	}
 	fmt.Fprintf(w, "</summary>\n<pre>%s</pre>\n", page.Text(args))
 	if result != nil {
-		w.result(result)
+		w.writeResult(result)
 	}
 	w.WriteString("</details>\n")
 }
 
-func (w *htmlPage) result(p *llm.Part) {
+func (w *htmlPage) writeResult(p *llm.Part) {
 	class := ""
 	if p.IsError {
 		class = ` class="bad"`
 	}
 	fmt.Fprintf(w, "<pre%s>%s</pre>\n", class, page.Text(p.Text))
 	for i := range p.Files {
-		w.file(&p.Files[i])
+		w.writeFile(&p.Files[i])
 	}
 }
 
-// file shows a picture, and names any other file.
-func (w *htmlPage) file(f *llm.File) {
+// writeFile shows a picture, and names any other file.
+func (w *htmlPage) writeFile(f *llm.File) {
 	label := page.Text(f.Name)
 	if held := w.files[f.SHA256]; held != nil && isPicture(f.MIME) && http.DetectContentType(held.Data) == f.MIME {
 		fmt.Fprintf(w, "<img alt=\"%s\" src=\"data:%s;base64,%s\">\n", label, f.MIME, base64.StdEncoding.EncodeToString(held.Data))

@@ -20,8 +20,8 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 
 type object = map[string]any
 
-// tale returns the exported JSON of a session. files maps the content of each file to its type.
-func tale(title string, files map[string]string, messages ...object) string {
+// exportedSession returns the exported JSON of a session. files maps the content of each file to its type.
+func exportedSession(title string, files map[string]string, messages ...object) string {
 	x := object{"format": "collie.session", "version": 1, "session": object{"title": title}, "messages": messages}
 	list := []object{}
 	for data, mime := range files {
@@ -36,14 +36,14 @@ func tale(title string, files map[string]string, messages ...object) string {
 	return string(raw)
 }
 
-func message(id, parent, role string, parts ...object) object {
+func newMessage(id, parent, role string, parts ...object) object {
 	return object{"id": id, "parentId": parent, "role": role, "status": "complete", "parts": parts}
 }
 
 func textPart(s string) object { return object{"type": "text", "text": s} }
 
-// asPage imports a session and returns it as an HTML page.
-func (p *place) asPage(document string, redact bool) string {
+// exportPage imports a session, returns it as an HTML page, and deletes it again.
+func (p *testService) exportPage(document string, redact bool) string {
 	p.t.Helper()
 	c, err := p.Import(p.t.Context(), strings.NewReader(document), nil)
 	if err != nil {
@@ -70,16 +70,16 @@ func TestExportAsPage(t *testing.T) {
 	file := func(data, mime string) object {
 		return object{"sha256": sum(data), "mime": mime, "name": "图.png", "size": len(data)}
 	}
-	first := message("u", "r", "user", textPart("哪种**茶**?"), object{"type": "file", "file": file(string(png), "image/png")}, object{"type": "file", "file": file(svg, "image/svg+xml")})
+	first := newMessage("u", "r", "user", textPart("哪种**茶**?"), object{"type": "file", "file": file(string(png), "image/png")}, object{"type": "file", "file": file(svg, "image/svg+xml")})
 	first["selectedChildId"] = "a"
-	answer := message("a", "u", "assistant", object{"type": "reasoning", "text": "hm"},
+	answer := newMessage("a", "u", "assistant", object{"type": "reasoning", "text": "hm"},
 		object{"type": "tool_call", "callId": "c", "name": "tea<1>", "args": `{"a":"<b>"}`},
 		object{"type": "tool_result", "callId": "c", "name": "tea<1>", "text": "gr&en", "files": []object{file(string(png), "image/png")}}, textPart("绿茶"))
 	answer["model"], answer["calls"] = "m<1>", []object{{"callId": "c", "name": "tea<1>", "state": "refused"}}
-	document := tale("茶 <i>", map[string]string{string(png): "image/png", svg: "image/svg+xml"}, first, answer, message("b", "u", "assistant", textPart("oolong")), message("v", "b", "user", textPart("why?")))
-	p := open(t, t.TempDir(), says())
-	page := p.asPage(document, false)
-	harmless(t, page)
+	document := exportedSession("茶 <i>", map[string]string{string(png): "image/png", svg: "image/svg+xml"}, first, answer, newMessage("b", "u", "assistant", textPart("oolong")), newMessage("v", "b", "user", textPart("why?")))
+	p := openService(t, t.TempDir(), engineThatSays())
+	page := p.exportPage(document, false)
+	checkHarmless(t, page)
 	for _, part := range []string{
 		"<title>茶 &lt;i&gt;</title>", "<p>哪种<strong>茶</strong>?</p>", "<details><summary>Reasoning</summary>", "Assistant (m&lt;1&gt;)",
 		"<details><summary>Call of <code>tea&lt;1&gt;</code>, <span class=\"bad\">refused</span></summary>\n<pre>{\n  &#34;a&#34;: &#34;&lt;b&gt;&#34;\n}</pre>\n<pre>gr&amp;en</pre>",
@@ -96,8 +96,8 @@ func TestExportAsPage(t *testing.T) {
 	if strings.Index(page, "oolong") > strings.Index(page, "绿茶") {
 		t.Error("the branch does not stand where it begins")
 	}
-	page = p.asPage(document, true)
-	if harmless(t, page); strings.Contains(page, "gr&amp;en") || strings.Contains(page, "&lt;b&gt;") || strings.Count(page, "<img") != 1 {
+	page = p.exportPage(document, true)
+	if checkHarmless(t, page); strings.Contains(page, "gr&amp;en") || strings.Contains(page, "&lt;b&gt;") || strings.Count(page, "<img") != 1 {
 		t.Error("what was to be left out is there")
 	}
 	if t.Failed() {
@@ -108,14 +108,14 @@ func TestExportAsPage(t *testing.T) {
 // All branches are shown however deep they are, but collapsed blocks are nested to a limit only.
 func TestExportDeepAsPage(t *testing.T) {
 	t.Parallel()
-	messages := []object{message("0", "r", "user", textPart("begin"))}
+	messages := []object{newMessage("0", "r", "user", textPart("begin"))}
 	for i := range 500 {
 		at := fmt.Sprint(i)
-		m := message(fmt.Sprint(i+1), at, "user", textPart("branch "+at))
-		messages = append(messages, m, message("x"+at, at, "user", textPart("other "+at)))
+		m := newMessage(fmt.Sprint(i+1), at, "user", textPart("branch "+at))
+		messages = append(messages, m, newMessage("x"+at, at, "user", textPart("other "+at)))
 	}
-	page := open(t, t.TempDir(), says()).asPage(tale("deep", nil, messages...), false)
-	harmless(t, page)
+	page := openService(t, t.TempDir(), engineThatSays()).exportPage(exportedSession("deep", nil, messages...), false)
+	checkHarmless(t, page)
 	for i := range 500 {
 		if strings.Count(page, fmt.Sprintf("<p>branch %d</p>", i)) != 1 || strings.Count(page, fmt.Sprintf("<p>other %d</p>", i)) != 1 {
 			t.Fatalf("step %d is not there once", i)
@@ -145,14 +145,14 @@ func FuzzExportAsPage(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	p := open(f, f.TempDir(), says())
+	p := openService(f, f.TempDir(), engineThatSays())
 	f.Fuzz(func(t *testing.T, s string) {
-		one := message("u", "r", "user", textPart(s), object{"type": "steer", "text": s}, object{"type": "notice", "text": s}, object{"type": "file", "file": object{"name": s, "mime": s, "sha256": s}})
-		two := message(s+"a", "u", "assistant", object{"type": "reasoning", "text": s}, object{"type": "tool_call", "callId": s, "name": s, "args": s},
+		one := newMessage("u", "r", "user", textPart(s), object{"type": "steer", "text": s}, object{"type": "notice", "text": s}, object{"type": "file", "file": object{"name": s, "mime": s, "sha256": s}})
+		two := newMessage(s+"a", "u", "assistant", object{"type": "reasoning", "text": s}, object{"type": "tool_call", "callId": s, "name": s, "args": s},
 			object{"type": "tool_result", "callId": s, "name": s, "text": s}, object{"type": "tool_result", "callId": "other", "text": s}, object{"type": s, "text": s})
 		two["provider"], two["model"], two["ownTools"], two["finishReason"], two["error"] = s, s, len(s)%2 == 0, s, object{"type": s, "message": s}
 		two["calls"] = []object{{"callId": s, "name": s, "state": s}}
-		c, err := p.Import(t.Context(), strings.NewReader(tale(s, map[string]string{s: s}, one, two, message("b", "u", "assistant", textPart(s)))), nil)
+		c, err := p.Import(t.Context(), strings.NewReader(exportedSession(s, map[string]string{s: s}, one, two, newMessage("b", "u", "assistant", textPart(s)))), nil)
 		if err != nil {
 			t.Skip() // the text is not valid as a title or id
 		}
@@ -160,15 +160,15 @@ func FuzzExportAsPage(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		harmless(t, string(out))
+		checkHarmless(t, string(out))
 		if err := p.Delete(t.Context(), c.ID, false); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-// harmless fails the test if a page has elements or attributes that exported pages never need.
-func harmless(t *testing.T, page string) {
+// checkHarmless fails the test if a page has elements or attributes that exported pages never need.
+func checkHarmless(t *testing.T, page string) {
 	t.Helper()
 	elements := strings.Fields("html head meta title style body main section article h1 h2 h3 h4 h5 h6 small p div details summary pre code span img a blockquote ul ol li em strong del br hr table tr th td")
 	once := map[string]int{}
@@ -189,7 +189,7 @@ func harmless(t *testing.T, page string) {
 				t.Fatalf("there is <%s> in\n%s", tok.Data, page)
 			}
 			for _, a := range tok.Attr {
-				if !allowed(tok.Data, a) {
+				if !isAllowed(tok.Data, a) {
 					t.Fatalf("<%s> has %s=%q in\n%s", tok.Data, a.Key, a.Val, page)
 				}
 			}
@@ -198,8 +198,8 @@ func harmless(t *testing.T, page string) {
 	}
 }
 
-// allowed reports whether an exported page may have an attribute with that value.
-func allowed(tag string, a html.Attribute) bool {
+// isAllowed reports whether an element of an exported page, named by its tag, may have an attribute with that value.
+func isAllowed(tag string, a html.Attribute) bool {
 	low := strings.ToLower(a.Val)
 	switch tag + "." + a.Key {
 	case "meta.charset", "meta.http-equiv", "meta.content", "meta.name", "ol.start", "img.alt", "a.rel", "section.id":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,8 +33,8 @@ const (
 	previewBytes = 4 << 10
 )
 
-// live is a turn of this process, queued or running.
-type live struct {
+// liveTurn is a turn of this process, queued or running.
+type liveTurn struct {
 	s        *Service
 	turn     *Turn
 	question string
@@ -47,26 +48,26 @@ type live struct {
 	saveMu   sync.Mutex    // held while saving, so that an older state never overwrites a newer one
 
 	// Guarded by the hub's mu.
-	state    TurnState
-	seq      int64
-	parts    []*livePart
-	at       map[partKey]int
-	calls    []*liveCall
-	byCall   map[string]*liveCall
-	awaiting int
-	provider string
-	model    string
-	usage    Usage
-	cost     int64
-	steps    int
-	rows     []usageRow // not saved yet
-	unsaved  int        // bytes of text not saved yet
-	dirty    bool
-	closed   bool // the turn accepts no more events
+	state     TurnState
+	seq       int64
+	parts     []*livePart
+	partIndex map[partKey]int
+	calls     []*liveCall
+	byCall    map[string]*liveCall
+	awaiting  int
+	provider  string
+	model     string
+	usage     Usage
+	cost      int64
+	steps     int
+	rows      []usageRow // not saved yet
+	unsaved   int        // bytes of text not saved yet
+	dirty     bool
+	closed    bool // the turn accepts no more events
 
 	waiting    []byte    // text that is part of the answer but not published yet
 	waitingFor int       // index of the part that waiting belongs to
-	due        time.Time // see delta
+	due        time.Time // when the next text may be published; see publishText
 	timer      *time.Timer
 }
 
@@ -93,36 +94,36 @@ type liveCall struct {
 	answered, dirty bool
 }
 
-// emit publishes a change that is already part of the answer, after the text before it. The caller holds the hub's mu.
-func (l *live) emit(kind string, data any) {
-	l.flush()
-	l.tell(kind, data)
+// publishAfterText publishes a change that is already part of the answer, after the text before it. The caller holds the hub's mu.
+func (l *liveTurn) publishAfterText(kind string, data any) {
+	l.publishWaiting()
+	l.publishEvent(kind, data)
 }
 
-// tell publishes an event of the turn. The caller holds the hub's mu.
-func (l *live) tell(kind string, data any) {
+// publishEvent publishes an event of the turn. The caller holds the hub's mu.
+func (l *liveTurn) publishEvent(kind string, data any) {
 	l.seq++
 	l.s.hub.publish(turnEvent(&Snapshot{Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq}, kind, data))
 }
 
-// delta publishes text: at once if the turn has published little lately, otherwise merged with the text that follows
-// shortly. On average it publishes one event in the time quiet. Up to aheadOf events more may come at once, because pieces
+// publishText publishes text: at once if the turn has published little lately, otherwise merged with the text that follows
+// shortly. On average it publishes one event in the time quiet. Up to burst events more may come at once, because pieces
 // may be late and arrive together. due is the time at which the next event would come at that average rate. The caller
 // holds the hub's mu.
-func (l *live) delta(part int, text string) {
+func (l *liveTurn) publishText(part int, text string) {
 	if len(l.waiting) > 0 && l.waitingFor != part {
-		l.flush()
+		l.publishWaiting()
 	}
 	l.waiting, l.waitingFor = append(l.waiting, text...), part
-	wait := time.Until(l.due.Add(-aheadOf * quiet))
+	wait := time.Until(l.due.Add(-burst * quiet))
 	switch {
 	case wait <= 0 || len(l.waiting) >= mergeBytes:
-		l.flush()
+		l.publishWaiting()
 	case l.timer == nil:
 		l.timer = time.AfterFunc(wait, func() {
 			l.s.hub.mu.Lock()
 			defer l.s.hub.mu.Unlock()
-			l.flush()
+			l.publishWaiting()
 		})
 	case len(l.waiting) == len(text):
 		l.timer.Reset(wait)
@@ -131,7 +132,7 @@ func (l *live) delta(part int, text string) {
 
 // deltaEvent returns the event of the waiting text. It has the form of turnEvent's, written without reflection because it is
 // written many times a second.
-func (l *live) deltaEvent(kind string, ts int64) *Event {
+func (l *liveTurn) deltaEvent(kind string, ts int64) *Event {
 	body := make([]byte, 0, 192+len(l.waiting)+len(l.waiting)/8)
 	body = strconv.AppendInt(append(body, `{"v":1,"seq":`...), l.seq, 10)
 	body = gjson.AppendJSONString(append(body, `,"turnId":`...), l.turn.ID)
@@ -143,8 +144,8 @@ func (l *live) deltaEvent(kind string, ts int64) *Event {
 	return &Event{Kind: eventTurn, Session: l.turn.Session, turn: l.turn.ID, Body: append(body, "}}"...)}
 }
 
-// flush publishes waiting text. The caller holds the hub's mu.
-func (l *live) flush() {
+// publishWaiting publishes waiting text. The caller holds the hub's mu.
+func (l *liveTurn) publishWaiting() {
 	if len(l.waiting) == 0 {
 		return
 	}
@@ -158,11 +159,13 @@ func (l *live) flush() {
 	if l.waiting = l.waiting[:0]; l.due.Before(now) {
 		l.due = now
 	}
-	l.due = l.due.Add(min(quiet, now.Add((aheadOf+1)*quiet).Sub(l.due)))
+	// due moves on by quiet, but never to more than burst+1 times quiet from now: long text is published without waiting for due.
+	l.due = l.due.Add(min(quiet, now.Add((burst+1)*quiet).Sub(l.due)))
 }
 
-// snapshot copies the current state. The caller holds the hub's mu and has called flush.
-func (l *live) snapshot() Snapshot {
+// snapshot copies the current state. The caller holds the hub's mu. The parts include text that waits to be published, so a
+// caller that needs Seq to match them has called publishWaiting.
+func (l *liveTurn) snapshot() Snapshot {
 	s := Snapshot{
 		Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq, State: l.state, Engine: l.name, OwnTools: l.name == EngineCLI, Question: l.question, Answer: l.turn.Assistant,
 		Provider: l.provider, Model: l.model, Usage: l.usage, Cost: l.cost, Steps: l.steps, Parts: make([]llm.Part, len(l.parts)),
@@ -178,7 +181,7 @@ func (l *live) snapshot() Snapshot {
 
 // checkpoint saves what is not saved yet. If the turn no longer belongs to this process, it cancels the turn and
 // returns an error that matches errGone.
-func (l *live) checkpoint(ctx context.Context) error {
+func (l *liveTurn) checkpoint(ctx context.Context) error {
 	l.saveMu.Lock()
 	defer l.saveMu.Unlock()
 	h := l.s.hub
@@ -187,7 +190,7 @@ func (l *live) checkpoint(ctx context.Context) error {
 		h.mu.Unlock()
 		return nil
 	}
-	save := l.collect()
+	save := l.collectUnsaved()
 	h.mu.Unlock()
 	err := l.s.store.Write(ctx, func(tx *store.Tx) error {
 		tx.Exec("UPDATE turn SET state = ? WHERE id = ? AND owner = ? AND ended = 0", string(save.state), l.turn.ID, l.s.store.Owner())
@@ -201,7 +204,7 @@ func (l *live) checkpoint(ctx context.Context) error {
 		return nil
 	}
 	h.mu.Lock()
-	l.restore(save)
+	l.markUnsaved(save)
 	h.mu.Unlock()
 	if errors.Is(err, errGone) {
 		l.cancel(errGone)
@@ -217,8 +220,8 @@ type changes struct {
 	rows  []usageRow
 }
 
-// collect returns what is not saved yet and marks it as saved. The caller holds the hub's mu.
-func (l *live) collect() *changes {
+// collectUnsaved returns what is not saved yet and marks it as saved. The caller holds the hub's mu.
+func (l *liveTurn) collectUnsaved() *changes {
 	u := &changes{state: l.state, parts: map[int]llm.Part{}, rows: l.rows}
 	for i, p := range l.parts {
 		if p.dirty {
@@ -234,8 +237,8 @@ func (l *live) collect() *changes {
 	return u
 }
 
-// restore undoes collect. The caller holds the hub's mu.
-func (l *live) restore(u *changes) {
+// markUnsaved undoes collectUnsaved, because the changes could not be saved. The caller holds the hub's mu.
+func (l *liveTurn) markUnsaved(u *changes) {
 	for i := range u.parts {
 		l.parts[i].dirty = true
 	}
@@ -246,7 +249,7 @@ func (l *live) restore(u *changes) {
 }
 
 // write saves the collected changes in a transaction.
-func (u *changes) write(tx *store.Tx, l *live) {
+func (u *changes) write(tx *store.Tx, l *liveTurn) {
 	for i, p := range u.parts {
 		tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", l.answer, i, string(encode(p)))
 	}
@@ -259,7 +262,7 @@ func (u *changes) write(tx *store.Tx, l *live) {
 }
 
 // run takes the turn to its end: it waits for the session to be free, runs the engine and saves how it ended.
-func (l *live) run(started bool) {
+func (l *liveTurn) run(started bool) {
 	defer close(l.ended)
 	if !started && !l.awaitLease() {
 		return
@@ -277,12 +280,12 @@ func (l *live) run(started bool) {
 }
 
 // finish publishes the end of the turn, removes it from the hub and wakes the next turn of its session.
-func (l *live) finish(e turnEnd) {
+func (l *liveTurn) finish(e turnEnd) {
 	h := l.s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l.closed, l.state = true, e.State
-	l.emit("turn.end", e)
+	l.publishAfterText("turn.end", e)
 	delete(h.turns, l.turn.ID)
 	for sub := range h.subs[l.turn.ID] {
 		sub.end()
@@ -297,7 +300,7 @@ func (l *live) finish(e turnEnd) {
 	}
 }
 
-func (l *live) signal() {
+func (l *liveTurn) signal() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -305,7 +308,7 @@ func (l *live) signal() {
 }
 
 // checkpointUntil saves at intervals until over is closed, and cancels the turn if another process asks for that.
-func (l *live) checkpointUntil(over <-chan struct{}) {
+func (l *liveTurn) checkpointUntil(over <-chan struct{}) {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
 	for {
@@ -325,15 +328,22 @@ func (l *live) checkpointUntil(over <-chan struct{}) {
 }
 
 // runEngine runs the engine. After the turn is cancelled it waits for the engine no longer than cancelGrace.
-func (l *live) runEngine() (Outcome, error) {
+func (l *liveTurn) runEngine() (Outcome, error) {
 	path, err := l.s.path(l.ctx, l.question)
 	if err != nil {
 		return Outcome{}, err
 	}
-	l.turn.Path = path.messages
-	k := &sink{live: l, path: path}
+	l.turn.Path, l.turn.Question = path.messages, path.question
+	for i := range l.turn.Partial {
+		p := &l.turn.Partial[i]
+		p.Files = slices.Clone(p.Files) // the answer that is being written has them too
+		if err := l.s.loadFiles(p); err != nil {
+			return Outcome{}, err
+		}
+	}
+	k := &sink{liveTurn: l, path: path}
 	l.s.hub.mu.Lock()
-	l.emit("turn.start", struct {
+	l.publishAfterText("turn.start", struct {
 		Engine   string `json:"engine"`
 		OwnTools bool   `json:"ownTools,omitempty"` // as in a [Snapshot]
 		Agent    string `json:"agent,omitempty"`
@@ -383,7 +393,7 @@ type turnEnd struct {
 }
 
 // end saves how the turn ended, and publishes it.
-func (l *live) end(o Outcome, err error) {
+func (l *liveTurn) end(o Outcome, err error) {
 	e := turnEnd{State: TurnDone, Finish: string(o.Finish)}
 	var cancelled *cancelError
 	switch cause := context.Cause(l.ctx); {
@@ -397,7 +407,7 @@ func (l *live) end(o Outcome, err error) {
 	}
 	h := l.s.hub
 	h.mu.Lock()
-	l.flush()
+	l.publishWaiting()
 	l.steps = max(l.steps, o.Steps)
 	for _, c := range l.calls {
 		switch c.State {
@@ -408,13 +418,13 @@ func (l *live) end(o Outcome, err error) {
 		case CallDone, CallFailed, CallRefused, CallSkipped, CallUnknown:
 		}
 	}
-	save := l.collect()
+	save := l.collectUnsaved()
 	final := l.snapshot()
 	h.mu.Unlock()
 
 	l.saveMu.Lock()
-	for wait := 50 * time.Millisecond; ; wait *= 4 {
-		if err = l.write(save, &final, &e); err == nil || wait > time.Second {
+	for wait := 50 * time.Millisecond; ; wait *= 4 { // four tries in about a second
+		if err = l.saveEnd(save, &final, &e); err == nil || wait > time.Second {
 			break
 		}
 		pause := time.NewTimer(wait)
@@ -431,22 +441,22 @@ func (l *live) end(o Outcome, err error) {
 		h.mu.Lock()
 		h.unwritten[l.turn.ID] = &final
 		h.mu.Unlock()
-		l.s.work.Go(func() { l.writeLater(save, &final, e) })
+		l.s.work.Go(func() { l.saveEndLater(save, &final, e) })
 	}
 	l.finish(e)
 }
 
-// write saves the end of the turn in a transaction of its own.
-func (l *live) write(save *changes, final *Snapshot, e *turnEnd) error {
+// saveEnd saves the end of the turn in a transaction of its own.
+func (l *liveTurn) saveEnd(save *changes, final *Snapshot, e *turnEnd) error {
 	return l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
 		e.Revision = l.conclude(tx, save, final, *e)
 		return nil
 	})
 }
 
-// writeLater retries saving an end until that succeeds, and a last time when the service closes. If all fails, the turn
+// saveEndLater retries saving an end until that succeeds, and a last time when the service closes. If all fails, the turn
 // becomes interrupted after this process has ended; until then no other turn of its session runs.
-func (l *live) writeLater(save *changes, final *Snapshot, e turnEnd) {
+func (l *liveTurn) saveEndLater(save *changes, final *Snapshot, e turnEnd) {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for closing := false; !closing; {
@@ -456,7 +466,7 @@ func (l *live) writeLater(save *changes, final *Snapshot, e turnEnd) {
 			closing = true
 		}
 		l.saveMu.Lock()
-		err := l.write(save, final, &e)
+		err := l.saveEnd(save, final, &e)
 		l.saveMu.Unlock()
 		if err != nil {
 			continue
@@ -473,7 +483,7 @@ func (l *live) writeLater(save *changes, final *Snapshot, e turnEnd) {
 }
 
 // conclude writes the final state of a turn and returns the revision of its session.
-func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd) int64 {
+func (l *liveTurn) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd) int64 {
 	failure := ""
 	if e.Error != nil {
 		failure = string(encode(e.Error))
@@ -519,8 +529,8 @@ func failureOf(err error) *Failure {
 	return &Failure{Type: string(tool.Internal), Message: err.Error()}
 }
 
-// raw returns args as JSON: unchanged if valid, else as a JSON string.
-func raw(args string) json.RawMessage {
+// validJSON returns args as JSON: unchanged if valid, else as a JSON string.
+func validJSON(args string) json.RawMessage {
 	if json.Valid([]byte(args)) {
 		return json.RawMessage(args)
 	}

@@ -11,7 +11,7 @@ import (
 // The events of text that deltaEvent writes without encoding/json are equal to encoded ones.
 func TestPiecesHaveTheFormOfEvents(t *testing.T) {
 	t.Parallel()
-	l := &live{
+	l := &liveTurn{
 		s: &Service{hub: newHub()}, turn: &Turn{ID: "a-turn", Session: "a \"session\""}, seq: 7, waitingFor: 3,
 		waiting: []byte("<b>\"quoted\" & \\ \n\t\x00\u2028 笔记 🐕</b>"),
 	}
@@ -48,12 +48,12 @@ func TestPiecesGoAtOnce(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h := newHub()
-				l := &live{s: &Service{hub: h}, turn: &Turn{}, parts: []*livePart{{part: llm.Part{Kind: llm.PartText}}}}
+				l := &liveTurn{s: &Service{hub: h}, turn: &Turn{}, parts: []*livePart{{part: llm.Part{Kind: llm.PartText}}}}
 				begun := time.Now()
 				for _, at := range c.at {
 					<-time.After(time.Until(begun.Add(at)))
 					h.mu.Lock()
-					l.delta(0, "a")
+					l.publishText(0, "a")
 					h.mu.Unlock()
 				}
 				h.mu.Lock()

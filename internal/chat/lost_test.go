@@ -21,12 +21,12 @@ import (
 
 var kills = flag.Int("kills", 5, "how often TestKilledProcessLosesNothing kills a process")
 
-// child is an environment variable. If it is set, the test program runs turns in the folder that it names, instead of tests.
-const child = "COLLIE_TEST_CHAT_CHILD"
+// childEnv is the name of an environment variable. If it is set, the test program runs turns in the folder that it names, instead of tests.
+const childEnv = "COLLIE_TEST_CHAT_CHILD"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(child); dir != "" {
-		if err := talk(dir); err != nil {
+	if dir := os.Getenv(childEnv); dir != "" {
+		if err := runTurnsForever(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -35,15 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// talk runs turns until it is killed, and prints which messages were accepted and which text was durable.
-func talk(dir string) error {
+// runTurnsForever runs turns until it is killed, and prints which messages were accepted and which text was durable.
+func runTurnsForever(dir string) error {
 	ctx := context.Background()
 	s, err := store.Open(ctx, dir, chat.Schema())
 	if err != nil {
 		return err
 	}
 	service, err := chat.Open(ctx, s, chat.Options{Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
-		return "script", engine(babble), nil
+		return "script", engineFunc(babblingEngine), nil
 	}})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func talk(dir string) error {
 		return err
 	}
 	for parent := v.Root; ; {
-		a, err := service.Send(ctx, c.ID, chat.Draft{Parent: parent, Parts: text("go")}, chat.TurnOptions{})
+		a, err := service.Send(ctx, c.ID, chat.Draft{Parent: parent, Parts: textParts("go")}, chat.TurnOptions{})
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func talk(dir string) error {
 	}
 }
 
-// babble is an engine that writes much text and calls tools. The effect of a call is a line on stdout.
-func babble(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+// babblingEngine is an engine that writes much text and calls tools. The effect of a call is a line on stdout.
+func babblingEngine(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	written := 0
 	for step := range 3 {
 		for range 20 {
@@ -97,38 +97,38 @@ func babble(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error
 func TestKilledProcessLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	other := open(t, dir, engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+	other := openService(t, dir, engineFunc(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "still here"})
 		<-ctx.Done()
 		return chat.Outcome{}, context.Cause(ctx)
 	}))
-	goesOn := other.send(other.create(), "go")
+	goesOn := other.mustSend(other.createSession(), "go")
 	for range *kills {
-		lines := killed(t, dir)
-		p := open(t, dir, says("fine"))
+		lines := runAndKill(t, dir)
+		p := openService(t, dir, engineThatSays("fine"))
 		checkKilled(t, p, lines)
 		if s, err := p.Turn(t.Context(), goesOn.Turn); err != nil || s.State != chat.TurnRunning {
 			t.Fatalf("the turn of a process that lives is %s, %v", s.State, err)
 		}
-		p.shut()
+		p.closeNow()
 	}
 	if err := other.Cancel(t.Context(), goesOn.Turn, ""); err != nil {
 		t.Fatal(err)
 	}
-	if s := other.ended(goesOn.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "still here" {
+	if s := other.awaitEnd(goesOn.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "still here" {
 		t.Errorf("it ended %+v", s)
 	}
 }
 
-// killed runs a child process for a random time, kills it, and returns the lines that it printed.
-func killed(t *testing.T, dir string) (lines []string) {
+// runAndKill runs a child process for a random time, kills it, and returns the lines that it printed.
+func runAndKill(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), child+"="+dir)
+	cmd.Env = append(os.Environ(), childEnv+"="+dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -155,7 +155,7 @@ func killed(t *testing.T, dir string) (lines []string) {
 }
 
 // checkKilled compares the database with the lines that a killed process printed.
-func checkKilled(t *testing.T, p *place, lines []string) {
+func checkKilled(t *testing.T, p *testService, lines []string) {
 	t.Helper()
 	for i, line := range lines {
 		var kind, first, second string
@@ -178,7 +178,7 @@ func checkKilled(t *testing.T, p *place, lines []string) {
 			t.Fatalf("%s: it is %s", line, s.State)
 		}
 		if kind == "sent" {
-			if got := said(p.get(first)); !strings.Contains(got, "user(complete): go") {
+			if got := pathText(p.mustGet(first)); !strings.Contains(got, "user(complete): go") {
 				t.Fatalf("%s: the session is\n%s", line, got)
 			}
 			continue
@@ -206,7 +206,7 @@ func TestReconnectsSeeTheSameText(t *testing.T) {
 	t.Parallel()
 	for _, pause := range []time.Duration{0, 50 * time.Microsecond} {
 		begin := make(chan struct{})
-		p := open(t, t.TempDir(), engine(func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		p := openService(t, t.TempDir(), engineFunc(func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 			<-begin
 			for i := range 6000 {
 				s.Emit(0, llm.Event{Kind: llm.EventText, Index: i / 1000, Text: fmt.Sprint(i, " ")})
@@ -216,13 +216,13 @@ func TestReconnectsSeeTheSameText(t *testing.T) {
 			}
 			return chat.Outcome{Finish: llm.FinishStop}, nil
 		}))
-		a := p.send(p.create(), "go")
+		a := p.mustSend(p.createSession(), "go")
 		stays, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		close(begin)
-		var f folded
+		var f clientState
 		for range 20 {
 			sub, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, f.last)
 			if err != nil {
@@ -231,7 +231,7 @@ func TestReconnectsSeeTheSameText(t *testing.T) {
 			events, err := sub.Next(t.Context())
 			for range rand.IntN(3) {
 				for _, e := range events {
-					f.take(t, e)
+					f.apply(t, e)
 				}
 				if events = nil; f.state == "" && err == nil {
 					events, err = sub.Next(t.Context())
@@ -239,7 +239,7 @@ func TestReconnectsSeeTheSameText(t *testing.T) {
 			}
 			if len(events) > 0 {
 				for _, e := range events[:rand.IntN(len(events))] { // the connection breaks in between
-					f.take(t, e)
+					f.apply(t, e)
 				}
 			}
 			sub.Close()
@@ -249,17 +249,17 @@ func TestReconnectsSeeTheSameText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.read(t, sub, a.Turn)
+			f.applyUntilEnd(t, sub, a.Turn)
 			sub.Close()
 		}
 		want := ""
-		for _, part := range p.ended(a.Turn).Parts {
+		for _, part := range p.awaitEnd(a.Turn).Parts {
 			want += part.Text
 		}
 		if f.text != want {
 			t.Errorf("the client that came again has %d bytes, the file %d", len(f.text), len(want))
 		}
-		if whole := fold(t, stays, a.Turn); whole.text != want {
+		if whole := readUntilEnd(t, stays, a.Turn); whole.text != want {
 			t.Errorf("the client that stayed has %d bytes, the file %d", len(whole.text), len(want))
 		}
 	}

@@ -14,8 +14,9 @@ import (
 // path is a conversation as models get it, with the rows it comes from.
 type path struct {
 	messages []llm.Message
-	first    []int64 // row in which each message begins; 0 for a summary
-	last     []int64 // row in which it ends
+	question []llm.Part // the parts of the last row
+	first    []int64    // row in which each message begins; 0 for a summary
+	last     []int64    // row in which it ends
 }
 
 // add appends parts, to the last message if that has the same role and is not a summary.
@@ -32,9 +33,9 @@ func (p *path) add(row int64, role llm.Role, parts ...llm.Part) {
 	p.first, p.last = append(p.first, row), append(p.last, row)
 }
 
-// cut replaces all but the last keep messages by a summary. It keeps a few more if a row would be split otherwise. It
+// replaceBySummary replaces all but the last keep messages by a summary. It keeps a few more if a row would be split otherwise. It
 // returns the row of the last message that the summary covers, or 0 if there is none.
-func (p *path) cut(keep int, summary string) (int64, *path) {
+func (p *path) replaceBySummary(keep int, summary string) (int64, *path) {
 	i := max(len(p.messages)-max(keep, 0), 0)
 	for i > 0 && i < len(p.messages) && p.first[i] == p.last[i-1] {
 		i--
@@ -43,7 +44,7 @@ func (p *path) cut(keep int, summary string) (int64, *path) {
 		return 0, nil
 	}
 	left := &path{}
-	left.summarize(summary)
+	left.addSummary(summary)
 	for j := i; j < len(p.messages); j++ {
 		left.add(p.first[j], p.messages[j].Role, p.messages[j].Parts...)
 		left.last[len(left.last)-1] = p.last[j]
@@ -51,9 +52,9 @@ func (p *path) cut(keep int, summary string) (int64, *path) {
 	return p.last[i-1], left
 }
 
-// summarize appends a summary as a message of the user.
-func (p *path) summarize(text string) {
-	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: "Summary of the conversation so far:\n\n" + text})
+// addSummary appends a summary as a message of the user.
+func (p *path) addSummary(text string) {
+	p.add(0, llm.RoleUser, llm.Part{Kind: llm.PartText, Code: llm.CodeSummary, Text: "Summary of the conversation so far:\n\n" + text})
 }
 
 // lineage selects the rows from a message up to the root or the newest summary. The message itself is always included.
@@ -80,7 +81,7 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 		var bad error
 		tx.Query(func(r *store.Row) bool {
 			if !r.ColumnIsNull(2) {
-				p.summarize(r.ColumnText(2))
+				p.addSummary(r.ColumnText(2))
 				return true
 			}
 			if n := r.ColumnInt64(0); len(rows) == 0 || rows[len(rows)-1].n != n {
@@ -117,17 +118,18 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 				return nil, err
 			}
 		}
+		p.question = m.parts
 		if m.role == RoleUser {
 			p.add(m.n, llm.RoleUser, m.parts...)
 		} else {
-			p.answer(m.n, m.parts, states)
+			p.addAnswer(m.n, m.parts, states)
 		}
 	}
 	return p, nil
 }
 
-// answer appends what an assistant message contains.
-func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) {
+// addAnswer appends what an assistant message contains.
+func (p *path) addAnswer(row int64, parts []llm.Part, states map[string]CallState) {
 	for _, m := range Messages(parts, func(call string) CallState { return states[call] }) {
 		p.add(row, m.Role, m.Parts...)
 	}
@@ -190,7 +192,8 @@ func noResult(call llm.Part, state CallState) llm.Part {
 	return llm.Part{Kind: llm.PartToolResult, Call: call.Call, Name: call.Name, Text: text, IsError: true}
 }
 
-// loadFiles reads the data of files, and converts text files to text. Opaque data without a provider is dropped.
+// loadFiles reads the data of files, and converts text files to text. A file that is gone becomes a text that says so, since no
+// provider takes an empty one. Opaque data without a provider is dropped.
 func (s *Service) loadFiles(part *llm.Part) error {
 	if part.Provider == "" {
 		part.Opaque = nil
@@ -200,14 +203,19 @@ func (s *Service) loadFiles(part *llm.Part) error {
 			return err
 		}
 	}
+	part.Files = slices.DeleteFunc(part.Files, func(f llm.File) bool { return f.Data == nil })
 	if part.Kind != llm.PartFile || part.File == nil {
 		return nil
 	}
 	if err := s.loadData(part.File); err != nil {
 		return err
 	}
+	if part.File.Data == nil {
+		*part = llm.Part{Kind: llm.PartText, File: part.File, Text: "File " + part.File.Name + ": it is gone."}
+		return nil
+	}
 	if strings.HasPrefix(part.File.MIME, "text/") {
-		*part = llm.Part{Kind: llm.PartText, Text: "File " + part.File.Name + ":\n\n" + string(part.File.Data)}
+		*part = llm.Part{Kind: llm.PartText, File: part.File, Text: "File " + part.File.Name + ":\n\n" + string(part.File.Data)}
 	}
 	return nil
 }

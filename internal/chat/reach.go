@@ -9,23 +9,23 @@ import (
 // This file tells to which profile a session belongs, or a message, turn or file of it. A client that may use one profile
 // only is shown no others.
 
-// Part says what an id names: a session, or something that belongs to one.
-type Part string
+// IDKind says what an id belongs to: a session, or something in one.
+type IDKind string
 
-// The values of Part.
+// The values of IDKind.
 const (
-	PartSession    Part = "session"
-	PartMessage    Part = "message"
-	PartTurn       Part = "turn"
-	PartAttachment Part = "attachment"
+	IDOfSession    IDKind = "session"
+	IDOfMessage    IDKind = "message"
+	IDOfTurn       IDKind = "turn"
+	IDOfAttachment IDKind = "attachment"
 )
 
-// owners are queries for the ids of the sessions that a part belongs to. Their parameter is the id of the part.
-var owners = map[Part]string{
-	PartSession:    "SELECT ?",
-	PartMessage:    "SELECT session FROM message WHERE id = ?",
-	PartTurn:       "SELECT session FROM turn WHERE id = ?",
-	PartAttachment: "SELECT session FROM attachment WHERE sha256 = ?",
+// ownerQueries are queries for the ids of the sessions that something belongs to, by what it is. Their parameter is its id.
+var ownerQueries = map[IDKind]string{
+	IDOfSession:    "SELECT ?",
+	IDOfMessage:    "SELECT session FROM message WHERE id = ?",
+	IDOfTurn:       "SELECT session FROM turn WHERE id = ?",
+	IDOfAttachment: "SELECT session FROM attachment WHERE sha256 = ?",
 }
 
 // hasProfile is an SQL condition: the row of session has the profile that a parameter of the statement holds. It ends with
@@ -40,12 +40,12 @@ func orNull(text *string) any {
 	return *text
 }
 
-// InProfile returns nil if a part belongs to a session with this profile, and an error of kind NotFound if it does not
+// InProfile returns nil if what has this id belongs to a session with this profile, and an error of kind NotFound if it does not
 // exist or belongs to others alone.
-func (s *Service) InProfile(ctx context.Context, profile string, what Part, id string) error {
+func (s *Service) InProfile(ctx context.Context, profile string, what IDKind, id string) error {
 	return s.store.Read(ctx, func(tx *store.Tx) error {
-		if _, there := tx.Number("SELECT 1 FROM session WHERE "+hasProfile+" AND id IN ("+owners[what]+")", profile, id); !there && tx.Err() == nil {
-			return notFound("get", string(what), id)
+		if _, there := tx.Number("SELECT 1 FROM session WHERE "+hasProfile+" AND id IN ("+ownerQueries[what]+")", profile, id); !there && tx.Err() == nil {
+			return notFoundError("get", string(what), id)
 		}
 		return tx.Err()
 	})

@@ -40,7 +40,7 @@ func (s *Service) Search(ctx context.Context, query string, limit int, profile *
 func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, error) {
 	query = strings.TrimSpace(query)
 	if query == "" || !utf8.ValidString(query) {
-		return nil, invalid("search", "query", "there is nothing to search for", "give a word")
+		return nil, invalidError("search", "query", "there is nothing to search for", "give a word")
 	}
 	found := []Found{}
 	const columns = `SELECT m.session, session.title, m.id, m.role, t.text, m.updated FROM `
@@ -49,7 +49,7 @@ func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, er
 		`WHERE f.text MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2`
 	word := `"` + strings.ReplaceAll(query, `"`, `""`) + `"`
 	if utf8.RuneCountInString(query) < 3 { // the index holds sequences of three characters
-		rows, few := shortWord(tx, query)
+		rows, few := findShortWord(tx, query)
 		statement = columns + `message_text AS t` + joins + `WHERE t.text LIKE ?1 ESCAPE '\' ORDER BY t.n DESC LIMIT ?2`
 		word = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
 		switch {
@@ -78,9 +78,9 @@ func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, er
 // are used; a more frequent word is found by reading the newest messages.
 const fewPlaces = 4_000
 
-// shortWord returns the rows of messages in which an indexed sequence of three characters begins with word, newest
+// findShortWord returns the rows of messages in which an indexed sequence of three characters begins with word, newest
 // first, and whether these are all. Since every text ends with two extra characters, no occurrence is missed.
-func shortWord(tx *store.Tx, word string) (rows []int64, all bool) {
+func findShortWord(tx *store.Tx, word string) (rows []int64, all bool) {
 	word = strings.ToLower(word) // like the index
 	n := 0
 	seen := map[int64]bool{}
@@ -99,13 +99,14 @@ func shortWord(tx *store.Tx, word string) (rows []int64, all bool) {
 
 // excerpt returns the text around the first match of query.
 func excerpt(text, query string) string {
-	const around = 80 // characters on each side
+	const around = 80                        // characters on each side
+	const bytesAround = utf8.UTFMax * around // what so many characters take at most
 	at := strings.Index(strings.ToLower(text), strings.ToLower(query))
 	if at < 0 || at > len(text) { // lower case may be longer
 		at = 0
 	}
-	runes := []rune(cut(text[at:], 8*around))
-	before := []rune(text[max(0, at-4*around):at])
+	runes := []rune(truncate(text[at:], bytesAround))
+	before := []rune(text[max(0, at-bytesAround):at])
 	before = before[max(0, len(before)-around):]
 	return strings.Join(strings.Fields(string(before)+string(runes[:min(len(runes), around)])), " ")
 }

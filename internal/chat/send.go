@@ -40,7 +40,7 @@ type Draft struct {
 // says. All errors are found before anything is written.
 func (s *Service) Send(ctx context.Context, session string, m Draft, a TurnOptions) (Accepted, error) {
 	if len(m.Parts) == 0 {
-		return Accepted{}, invalid("send", "parts", "there is nothing in the message", "send a text")
+		return Accepted{}, invalidError("send", "parts", "there is nothing in the message", "send a text")
 	}
 	return s.accept(ctx, &turnRequest{op: "send", session: session, options: a, draft: &m})
 }
@@ -55,7 +55,7 @@ func (s *Service) Regenerate(ctx context.Context, message string, a TurnOptions)
 // edited. Without a turn, Accepted holds the id of the new message as Answer and nothing else.
 func (s *Service) Edit(ctx context.Context, message, id string, parts []llm.Part, run bool, a TurnOptions) (Accepted, error) {
 	if len(parts) == 0 {
-		return Accepted{}, invalid("edit", "parts", "there is nothing in the message", "send a text")
+		return Accepted{}, invalidError("edit", "parts", "there is nothing in the message", "send a text")
 	}
 	return s.accept(ctx, &turnRequest{op: "edit", message: message, options: a, draft: &Draft{ID: id, Parts: parts}, noTurn: !run})
 }
@@ -101,12 +101,12 @@ func (s *Service) accept(ctx context.Context, req *turnRequest) (Accepted, error
 		}
 	}
 	if done, err := s.prepare(ctx, req); done != nil || err != nil {
-		return *orZero(done), err
+		return *valueOrZero(done), err
 	}
 	if err := s.interruptOrphans(ctx, req.session); err != nil {
 		return Accepted{}, err
 	}
-	var l *live
+	var l *liveTurn
 	var answer Accepted
 	var revision int64
 	started := false
@@ -114,7 +114,7 @@ func (s *Service) accept(ctx context.Context, req *turnRequest) (Accepted, error
 		l, started = nil, false
 		done, err := existingTurn(tx, req)
 		if done != nil || err != nil {
-			answer = *orZero(done)
+			answer = *valueOrZero(done)
 			return err
 		}
 		l, err = s.insertTurn(tx, req)
@@ -142,7 +142,7 @@ func (s *Service) accept(ctx context.Context, req *turnRequest) (Accepted, error
 	return answer, nil
 }
 
-func orZero(a *Accepted) *Accepted {
+func valueOrZero(a *Accepted) *Accepted {
 	if a == nil {
 		return &Accepted{}
 	}
@@ -150,7 +150,7 @@ func orZero(a *Accepted) *Accepted {
 }
 
 // launch starts a turn that has been written.
-func (s *Service) launch(l *live, started bool) {
+func (s *Service) launch(l *liveTurn, started bool) {
 	s.hub.mu.Lock()
 	s.hub.turns[l.turn.ID] = l
 	s.hub.mu.Unlock()
@@ -171,7 +171,7 @@ func existingTurn(tx *store.Tx, req *turnRequest) (done *Accepted, err error) {
 		return false
 	}, "SELECT id, answer, state, session FROM turn WHERE id = ?", req.options.TurnID)
 	if done != nil && req.session != "" && req.session != session {
-		return nil, conflict(req.op, req.options.TurnID, "the id is that of a turn of another session", "send another one")
+		return nil, conflictError(req.op, req.options.TurnID, "the id is that of a turn of another session", "send another one")
 	}
 	return done, tx.Err()
 }
@@ -187,7 +187,7 @@ func (s *Service) prepare(ctx context.Context, req *turnRequest) (done *Accepted
 				return false
 			}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", req.message)
 			if req.session == "" && tx.Err() == nil {
-				return notFound(req.op, "message", req.message)
+				return notFoundError(req.op, "message", req.message)
 			}
 		}
 		if done, err = existingTurn(tx, req); done != nil || err != nil {
@@ -202,8 +202,8 @@ func (s *Service) prepare(ctx context.Context, req *turnRequest) (done *Accepted
 		}
 		t := readTree(tx, req.session)
 		if m := t.find(req.message); m != nil && m.role != RoleRoot {
-			if m.role == RoleAssistant && m.above.role == RoleUser {
-				m = m.above
+			if m.role == RoleAssistant && m.parentNode.role == RoleUser {
+				m = m.parentNode
 			}
 			parts = readMessages(tx, []*node{m})[0].Parts
 		}
@@ -230,7 +230,7 @@ func checkParts(tx *store.Tx, req *turnRequest) error {
 		case p.Kind == llm.PartText:
 			*p = llm.Part{Kind: llm.PartText, Text: p.Text}
 		case p.Kind != llm.PartFile || p.File == nil:
-			return invalid(req.op, field, "a part is a text, or a file that was attached", `send {"type":"text","text":…} or {"type":"file","file":{"sha256":…}}`)
+			return invalidError(req.op, field, "a part is a text, or a file that was attached", `send {"type":"text","text":…} or {"type":"file","file":{"sha256":…}}`)
 		default:
 			f := &llm.File{SHA256: p.File.SHA256}
 			tx.Query(func(r *store.Row) bool {
@@ -238,7 +238,7 @@ func checkParts(tx *store.Tx, req *turnRequest) error {
 				return false
 			}, "SELECT name, mime, size FROM attachment WHERE session = ? AND sha256 = ?", req.session, f.SHA256)
 			if f.MIME == "" && tx.Err() == nil {
-				return invalid(req.op, field, "no such file is attached to this session", "attach it first")
+				return invalidError(req.op, field, "no such file is attached to this session", "attach it first")
 			}
 			*p = llm.Part{Kind: llm.PartFile, File: f}
 		}
@@ -247,7 +247,7 @@ func checkParts(tx *store.Tx, req *turnRequest) error {
 }
 
 // insertTurn writes the messages of req and its turn; without a turn it returns nil.
-func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
+func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*liveTurn, error) {
 	if req.draft != nil {
 		if _, there := tx.Number("SELECT 1 FROM message WHERE id = ?", req.draft.ID); there {
 			return nil, &tool.Error{Op: req.op, Kind: tool.Exists, Subject: req.draft.ID, Message: "there is a message with this id", Hint: "send another one"}
@@ -259,7 +259,7 @@ func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
 	}
 	waiting, _ := tx.Number("SELECT count(*) FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", req.session)
 	if waiting > 0 && req.config.BusyPolicy == "reject" {
-		return nil, conflict(req.op, req.session, "a turn of it has not ended", "cancel the turn, or wait for it")
+		return nil, conflictError(req.op, req.session, "a turn of it has not ended", "cancel the turn, or wait for it")
 	}
 	if waiting > maxQueued {
 		return nil, &tool.Error{Op: req.op, Kind: tool.Busy, Subject: req.session, Message: fmt.Sprintf("%d turns of it wait already", maxQueued), Hint: "wait for one of them", RetryAfter: time.Second}
@@ -272,12 +272,12 @@ func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
 		l.answer = insert(tx, req.session, question.row, m)
 	} else {
 		was := readMessages(tx, []*node{answer})[0]
-		l.answer, l.turn.Assistant, l.turn.Partial, l.usage, l.cost = answer.n, answer.id, was.Parts, was.Usage, was.Cost
+		l.answer, l.turn.Assistant, l.turn.Partial, l.usage, l.cost = answer.row, answer.id, was.Parts, was.Usage, was.Cost
 		for _, p := range l.turn.Partial {
-			l.addPart(p)
+			l.addSavedPart(p)
 		}
-		tx.Exec("UPDATE message SET status = 'queued', turn = ? WHERE n = ?", l.turn.ID, answer.n)
-		tx.Exec("DELETE FROM message_text WHERE n = ?", answer.n)
+		tx.Exec("UPDATE message SET status = 'queued', turn = ? WHERE n = ?", l.turn.ID, answer.row)
+		tx.Exec("DELETE FROM message_text WHERE n = ?", answer.row)
 	}
 	selectPath(tx, l.answer)
 	tx.Exec(`INSERT INTO turn (id, session, question, answer, engine, state, owner, steer, config, principal, created) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
@@ -286,16 +286,23 @@ func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
 	return l, nil
 }
 
-// steerScope says which running turn may take the message as steering: 0 none, 1 one of the same principal that does not
-// have a person's rights, 2 any. See takeSteering.
+// Which running turn may take a message as steering; see takeSteering. The values are those of the column steer.
+const (
+	steerNone          = 0 // none: the message waits for a turn of its own
+	steerSamePrincipal = 1 // one that the same principal began, and that does not have a person's rights
+	steerAny           = 2 // any: a person sent the message
+)
+
+// steerScope says which running turn may take the message of req as steering.
 func (req *turnRequest) steerScope() int {
+	isOther := func(p llm.Part) bool { return p.Kind != llm.PartText }
 	switch {
-	case req.config.BusyPolicy != "steer" || req.op != "send" || slices.ContainsFunc(req.draft.Parts, func(p llm.Part) bool { return p.Kind != llm.PartText }):
-		return 0
+	case req.config.BusyPolicy != "steer", req.op != "send", slices.ContainsFunc(req.draft.Parts, isOther):
+		return steerNone
 	case req.options.Person:
-		return 2
+		return steerAny
 	}
-	return 1
+	return steerSamePrincipal
 }
 
 // questionRef is the message that a turn answers.
@@ -320,29 +327,29 @@ func (s *Service) findQuestion(tx *store.Tx, req *turnRequest) (question questio
 	m := t.find(req.message)
 	switch {
 	case m == nil || m.role == RoleRoot:
-		return questionRef{}, nil, notFound(req.op, "message", req.message)
+		return questionRef{}, nil, notFoundError(req.op, "message", req.message)
 	case req.draft != nil && m.role == RoleUser: // edited
-		return s.addUserMessage(tx, req, m.above), nil, nil
+		return s.addUserMessage(tx, req, m.parentNode), nil, nil
 	case req.draft != nil && !req.noTurn:
-		return questionRef{}, nil, invalid(req.op, "run", "an answer that was edited is not answered", "leave run out")
+		return questionRef{}, nil, invalidError(req.op, "run", "an answer that was edited is not answered", "leave run out")
 	case req.draft != nil:
 		at := timeOf(now())
-		selectPath(tx, insert(tx, req.session, m.above.n, &Message{
+		selectPath(tx, insert(tx, req.session, m.parentNode.row, &Message{
 			ID: req.draft.ID, Role: m.role, Status: StatusComplete, Parts: req.draft.Parts, Edited: true, Created: at, Updated: at,
 		}))
 		return questionRef{}, nil, nil
 	case req.resume:
-		if m.role != RoleAssistant || m.status != StatusCancelled && m.status != StatusInterrupted && m.status != StatusError {
-			return questionRef{}, nil, conflict(req.op, req.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
+		if !m.stoppedEarly() {
+			return questionRef{}, nil, conflictError(req.op, req.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
 		}
-		answer, m = m, m.above
+		answer, m = m, m.parentNode
 	case m.role == RoleAssistant:
-		m = m.above
+		m = m.parentNode
 	}
 	if m.role != RoleUser {
-		return questionRef{}, nil, conflict(req.op, req.message, "there is no message of the user that it answers", "send a message")
+		return questionRef{}, nil, conflictError(req.op, req.message, "there is no message of the user that it answers", "send a message")
 	}
-	return questionRef{m.id, m.n}, answer, nil
+	return questionRef{m.id, m.row}, answer, nil
 }
 
 // parentOf returns the message that a new one follows. It must be named, since a guess could create a branch by
@@ -350,16 +357,16 @@ func (s *Service) findQuestion(tx *store.Tx, req *turnRequest) (question questio
 func (s *Service) parentOf(t *tree, req *turnRequest) (*node, error) {
 	if req.draft.Parent == "" {
 		if len(t.root.children) > 0 {
-			return nil, invalid(req.op, "parentId", "the session has messages, so it must say which one is answered", "name the last message of the path, or the root")
+			return nil, invalidError(req.op, "parentId", "the session has messages, so it must say which one is answered", "name the last message of the path, or the root")
 		}
 		return t.root, nil
 	}
 	parent := t.find(req.draft.Parent)
 	switch {
 	case parent == nil:
-		return nil, invalid(req.op, "parentId", "there is no such message in this session", "get the session again")
+		return nil, invalidError(req.op, "parentId", "there is no such message in this session", "get the session again")
 	case parent.role == RoleUser:
-		return nil, invalid(req.op, "parentId", "it is a message of the user, which waits for an answer", "regenerate it, or edit it")
+		return nil, invalidError(req.op, "parentId", "it is a message of the user, which waits for an answer", "regenerate it, or edit it")
 	}
 	return parent, nil
 }
@@ -371,7 +378,7 @@ func (s *Service) addUserMessage(tx *store.Tx, req *turnRequest, parent *node) q
 	if req.noTurn {
 		turn = ""
 	}
-	row := insert(tx, req.session, parent.n, &Message{
+	row := insert(tx, req.session, parent.row, &Message{
 		ID: req.draft.ID, Role: RoleUser, Status: StatusComplete, Parts: req.draft.Parts, Edited: req.message != "", Turn: turn, Created: at, Updated: at,
 	})
 	selectPath(tx, row)

@@ -108,7 +108,7 @@ func (s *Service) Close(ctx context.Context) error {
 // drain cancels the queued turns of this process and waits for the running ones. When ctx ends, it cancels those too.
 func (s *Service) drain(ctx context.Context) {
 	s.hub.mu.Lock()
-	var running []*live
+	var running []*liveTurn
 	for _, l := range s.hub.turns {
 		if l.state == TurnQueued {
 			l.cancel(errShutdown)
@@ -132,15 +132,15 @@ var (
 	errGone     = errors.New("the turn has ended")
 )
 
-func invalid(op, field, message, hint string) error {
+func invalidError(op, field, message, hint string) error {
 	return &tool.Error{Op: op, Kind: tool.Invalid, Message: message, Hint: hint, Fields: []tool.Field{{Path: "/" + field, Message: message}}}
 }
 
-func notFound(op, what, id string) error {
+func notFoundError(op, what, id string) error {
 	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: id, Message: "there is no such " + what}
 }
 
-func conflict(op, subject, message, hint string) error {
+func conflictError(op, subject, message, hint string) error {
 	return &tool.Error{Op: op, Kind: tool.Conflict, Subject: subject, Message: message, Hint: hint}
 }
 
@@ -151,7 +151,7 @@ func checkID(op, field, id string) error {
 		ok = ok && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}
 	if !ok {
-		return invalid(op, field, "an id has 1 to 64 letters, digits, - and _", "send a UUID, or leave it out")
+		return invalidError(op, field, "an id has 1 to 64 letters, digits, - and _", "send a UUID, or leave it out")
 	}
 	return nil
 }

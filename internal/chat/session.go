@@ -52,7 +52,7 @@ func createSession(tx *store.Tx, c *Session) int64 {
 
 func checkTitle(op, title string) error {
 	if len(title) > maxTitle || !utf8.ValidString(title) || strings.ContainsAny(title, "\n\r\x00") {
-		return invalid(op, "title", fmt.Sprintf("a title is one line of at most %d bytes", maxTitle), "shorten it")
+		return invalidError(op, "title", fmt.Sprintf("a title is one line of at most %d bytes", maxTitle), "shorten it")
 	}
 	return nil
 }
@@ -68,14 +68,14 @@ func sessionOf(tx *store.Tx, r *store.Row) Session {
 	return c
 }
 
-// readSession returns an error of kind NotFound if there is no such session.
+// readSession reads a session. It returns an error of kind NotFound if there is no such session.
 func readSession(tx *store.Tx, op, id string) (c Session, err error) {
 	tx.Query(func(r *store.Row) bool {
 		c = sessionOf(tx, r)
 		return false
 	}, "SELECT "+sessionColumns+" FROM session WHERE id = ?", id)
 	if tx.Err() == nil && c.ID == "" {
-		return c, tx.Fail(notFound(op, "session", id))
+		return c, tx.Fail(notFoundError(op, "session", id))
 	}
 	return c, tx.Err()
 }
@@ -103,12 +103,12 @@ func (s *Service) Get(ctx context.Context, id string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	s.overlay(&v)
+	s.overlayRunning(&v)
 	return v, nil
 }
 
-// overlay replaces saved answers by the newer state of turns that run in this process.
-func (s *Service) overlay(v *View) {
+// overlayRunning replaces saved answers by the newer state of turns that run in this process.
+func (s *Service) overlayRunning(v *View) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	for i := range v.Path {
@@ -125,7 +125,7 @@ func (s *Service) overlay(v *View) {
 			continue
 		}
 		m.Parts, m.Calls, m.Usage, m.Cost, m.Provider, m.Model = now.Parts, now.Calls, now.Usage, now.Cost, now.Provider, now.Model
-		m.OwnTools = ownTools(m.Provider)
+		m.OwnTools = hasOwnTools(m.Provider)
 	}
 	v.Turns = slices.DeleteFunc(v.Turns, func(t TurnRef) bool { return s.hub.unwritten[t.ID] != nil })
 }
@@ -135,7 +135,7 @@ type List struct {
 	Cursor   string  // NextCursor of the page before; empty for the first page
 	Query    string  // only sessions with this text in title or messages
 	Archived bool    // archived sessions instead of the others
-	Limit    int     // 0 means 50
+	Limit    int     // at most 200; 0 or more than that means 50
 	Profile  *string // only sessions with this profile; nil means all
 }
 
@@ -144,6 +144,9 @@ type Page struct {
 	Sessions []Session `json:"sessions"`
 	Next     string    `json:"nextCursor,omitempty"` // empty where this is the last one
 }
+
+// maxListMatches is how many of the newest messages with the text of a query [Service.List] takes sessions from.
+const maxListMatches = 1000
 
 // List returns sessions, most recently changed first.
 func (s *Service) List(ctx context.Context, l List) (Page, error) {
@@ -159,7 +162,7 @@ func (s *Service) List(ctx context.Context, l List) (Page, error) {
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		where, args := "", []any{l.Archived, before, before, id}
 		if l.Query != "" {
-			found, err := search(tx, l.Query, 1000, l.Profile)
+			found, err := search(tx, l.Query, maxListMatches, l.Profile)
 			if err != nil {
 				return err
 			}
@@ -192,6 +195,7 @@ func (s *Service) List(ctx context.Context, l List) (Page, error) {
 	return page, nil
 }
 
+// parseCursor returns the time and id of the last session of the page before; an empty cursor gives a time after all sessions.
 func parseCursor(cursor string) (before int64, id string, err error) {
 	if cursor == "" {
 		return 1 << 62, "", nil
@@ -201,7 +205,7 @@ func parseCursor(cursor string) (before int64, id string, err error) {
 		_, err = fmt.Sscanf(string(text), "%d %s", &before, &id)
 	}
 	if err != nil {
-		return 0, "", invalid("list", "cursor", "it is not one that a list gave", "begin without one")
+		return 0, "", invalidError("list", "cursor", "it is not one that a list gave", "begin without one")
 	}
 	return before, id, nil
 }
@@ -229,10 +233,10 @@ func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64)
 			return err
 		}
 		if revision != 0 && was.Revision != revision {
-			return stale(id)
+			return staleError(id)
 		}
 		if p.Archived != nil && *p.Archived && hasActiveTurn(tx, id) {
-			return conflict("archive", id, "a turn of it has not ended", "cancel the turn, or wait for it")
+			return conflictError("archive", id, "a turn of it has not ended", "cancel the turn, or wait for it")
 		}
 		set := func(column string, value any) {
 			tx.Exec("UPDATE session SET "+column+" = ? WHERE id = ?", value, id)
@@ -261,7 +265,7 @@ func (s *Service) Patch(ctx context.Context, id string, p Patch, revision int64)
 	return c, nil
 }
 
-func stale(id string) error {
+func staleError(id string) error {
 	return &tool.Error{Op: "change session", Kind: tool.Conflict, Code: "stale_revision", Subject: id, Message: "it has changed since", Hint: "get it again"}
 }
 
@@ -284,7 +288,7 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 			return err
 		}
 		if !force && hasActiveTurn(tx, id) {
-			return conflict("delete", id, "a turn of it has not ended", "cancel the turn, or force it")
+			return conflictError("delete", id, "a turn of it has not ended", "cancel the turn, or force it")
 		}
 		var sums []string
 		tx.Query(func(r *store.Row) bool {
@@ -307,7 +311,7 @@ func (s *Service) Delete(ctx context.Context, id string, force bool) error {
 // cancelAll cancels the turns of a session that run in this process, and waits for them.
 func (s *Service) cancelAll(ctx context.Context, session, reason string) error {
 	s.hub.mu.Lock()
-	var here []*live
+	var here []*liveTurn
 	for _, l := range s.hub.turns {
 		if l.turn.Session == session {
 			here = append(here, l)

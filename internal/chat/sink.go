@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -18,14 +19,15 @@ import (
 
 // sink is the [Sink] of a turn. Whatever arrives after the end of the turn is dropped.
 type sink struct {
-	*live
+	*liveTurn
 	path *path // guarded by saveMu
 }
 
 var _ Sink = (*sink)(nil)
 
-// update runs fn under the hub's lock unless the turn has ended, and reports whether it did.
-func (k *sink) update(fn func()) bool {
+// updateUnlessEnded runs fn under the hub's lock unless the turn has ended, and reports whether it did. fn changes the answer, so
+// the turn counts as unsaved then, and is saved at once if there is much to save.
+func (k *sink) updateUnlessEnded(fn func()) bool {
 	k.s.hub.mu.Lock()
 	defer k.s.hub.mu.Unlock()
 	if k.closed {
@@ -40,12 +42,12 @@ func (k *sink) update(fn func()) bool {
 	return true
 }
 
-// add appends a part. The caller holds the hub's mu.
-func (k *sink) add(part llm.Part) (int, *livePart) {
+// appendPart appends a part. The caller holds the hub's mu.
+func (k *sink) appendPart(part llm.Part) (int, *livePart) {
 	p := &livePart{part: part, dirty: true}
 	p.text.WriteString(strings.ToValidUTF8(part.Text, "\uFFFD"))
 	p.part.Text = ""
-	p.part.Opaque = opaque(part.Opaque)
+	p.part.Opaque = asValidJSON(part.Opaque)
 	if part.Kind == llm.PartReasoning || part.Kind == llm.PartToolCall || part.Kind == llm.PartText {
 		p.part.Provider = k.provider
 	}
@@ -54,19 +56,19 @@ func (k *sink) add(part llm.Part) (int, *livePart) {
 	return len(k.parts) - 1, p
 }
 
-// partFor returns the part of an event, which it adds if it is new. The caller holds the hub's mu.
-func (k *sink) partFor(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
+// findOrAddPart returns the part of an event, which it adds if it is new. The caller holds the hub's mu.
+func (k *sink) findOrAddPart(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
 	key := partKey{step, e.Index, kind}
-	i, there := k.at[key]
+	i, there := k.partIndex[key]
 	if !there {
-		i, _ = k.add(llm.Part{Kind: kind})
-		k.at[key] = i
+		i, _ = k.appendPart(llm.Part{Kind: kind})
+		k.partIndex[key] = i
 	}
 	return i, k.parts[i]
 }
 
-// opaque returns data as valid JSON.
-func opaque(data json.RawMessage) json.RawMessage {
+// asValidJSON returns data unchanged if it is valid JSON or nil, else as a JSON string.
+func asValidJSON(data json.RawMessage) json.RawMessage {
 	if data == nil || json.Valid(data) {
 		return data
 	}
@@ -79,24 +81,24 @@ func (k *sink) Emit(step int, e llm.Event) {
 		k.Notice(e.Code, e.Text)
 		return
 	}
-	k.update(func() {
+	k.updateUnlessEnded(func() {
 		k.steps = max(k.steps, step+1)
 		switch e.Kind {
 		case llm.EventStart:
 			k.provider, k.model = cmp.Or(e.Provider, k.provider), cmp.Or(e.Model, k.model)
 		case llm.EventText, llm.EventReasoning:
-			k.text(step, &e)
+			k.addText(step, &e)
 		case llm.EventToolStart:
-			_, p := k.partFor(step, &e, llm.PartToolCall)
+			_, p := k.findOrAddPart(step, &e, llm.PartToolCall)
 			p.part.Call, p.part.Name = e.ID, e.Name
-			k.emit("tool.proposed", proposed{Call: e.ID, Name: e.Name, Step: step, Partial: true})
+			k.publishAfterText("tool.proposed", proposed{Call: e.ID, Name: e.Name, Step: step, Partial: true})
 		case llm.EventToolEnd:
-			_, p := k.partFor(step, &e, llm.PartToolCall)
+			_, p := k.findOrAddPart(step, &e, llm.PartToolCall)
 			p.part.Call, p.part.Name, p.part.Args, p.dirty = e.ID, e.Name, k.redact(e.Name, e.Args), true
-			p.part.Opaque = opaque(e.Opaque)
+			p.part.Opaque = asValidJSON(e.Opaque)
 			k.unsaved += len(e.Args)
 		case llm.EventRetry:
-			k.emit("retry", struct {
+			k.publishAfterText("retry", struct {
 				llm.Retry
 				Wait int64 `json:"waitMs"`
 			}{e.Retry, e.Retry.Wait.Milliseconds()})
@@ -106,8 +108,8 @@ func (k *sink) Emit(step int, e llm.Event) {
 	})
 }
 
-// text adds text or reasoning to the answer and publishes it. The caller holds the hub's mu.
-func (k *sink) text(step int, e *llm.Event) {
+// addText adds text or reasoning to the answer and publishes it. The caller holds the hub's mu.
+func (k *sink) addText(step int, e *llm.Event) {
 	kind := llm.PartText
 	if e.Kind == llm.EventReasoning {
 		kind = llm.PartReasoning
@@ -115,16 +117,16 @@ func (k *sink) text(step int, e *llm.Event) {
 	if e.Text == "" && e.Opaque == nil {
 		return
 	}
-	i, p := k.partFor(step, e, kind)
+	i, p := k.findOrAddPart(step, e, kind)
 	if e.Opaque != nil {
-		p.part.Opaque = opaque(e.Opaque)
+		p.part.Opaque = asValidJSON(e.Opaque)
 	}
 	p.dirty = true
 	if e.Text != "" {
 		text := strings.ToValidUTF8(e.Text, "\uFFFD")
 		p.text.WriteString(text)
 		k.unsaved += len(text)
-		k.delta(i, text)
+		k.publishText(i, text)
 	}
 }
 
@@ -147,19 +149,19 @@ type proposed struct {
 
 // Proposed implements [Sink].
 func (k *sink) Proposed(step int, call ToolCall) {
-	k.update(func() {
+	k.updateUnlessEnded(func() {
 		k.steps = max(k.steps, step+1)
 		args := k.redact(call.Name, string(call.Args))
-		if k.partOf(call.ID) == nil {
-			k.add(llm.Part{Kind: llm.PartToolCall, Call: call.ID, Name: call.Name, Args: args})
+		if k.findCallPart(call.ID) == nil {
+			k.appendPart(llm.Part{Kind: llm.PartToolCall, Call: call.ID, Name: call.Name, Args: args})
 		}
-		k.callOf(call.ID, call.Name, step)
-		k.emit("tool.proposed", proposed{Call: call.ID, Name: call.Name, Step: step, Args: raw(args)})
+		k.findOrAddCall(call.ID, call.Name, step)
+		k.publishAfterText("tool.proposed", proposed{Call: call.ID, Name: call.Name, Step: step, Args: validJSON(args)})
 	})
 }
 
-// partOf returns the part of a call.
-func (k *sink) partOf(call string) *livePart {
+// findCallPart returns the part of a call.
+func (k *sink) findCallPart(call string) *livePart {
 	for _, p := range slices.Backward(k.parts) {
 		if p.part.Kind == llm.PartToolCall && p.part.Call == call {
 			return p
@@ -168,8 +170,8 @@ func (k *sink) partOf(call string) *livePart {
 	return nil
 }
 
-// callOf returns the state of a call, which it adds as proposed if it is new. The caller holds the hub's mu.
-func (k *sink) callOf(id, name string, step int) *liveCall {
+// findOrAddCall returns the state of a call, which it adds as proposed if it is new. The caller holds the hub's mu.
+func (k *sink) findOrAddCall(id, name string, step int) *liveCall {
 	c := k.byCall[id]
 	if c == nil {
 		c = &liveCall{Call: Call{ID: id, Name: name, State: CallProposed, Step: step}, dirty: true}
@@ -183,8 +185,8 @@ func (k *sink) callOf(id, name string, step int) *liveCall {
 func (k *sink) setState(ctx context.Context, call string, to CallState, kind string) error {
 	var c *liveCall
 	var before CallState
-	if !k.update(func() {
-		c = k.callOf(call, "", 0)
+	if !k.updateUnlessEnded(func() {
+		c = k.findOrAddCall(call, "", 0)
 		before = c.State
 		c.State, c.dirty = to, true
 		k.countAwaiting(before, to)
@@ -195,13 +197,13 @@ func (k *sink) setState(ctx context.Context, call string, to CallState, kind str
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	k.update(func() {
+	k.updateUnlessEnded(func() {
 		if err != nil {
 			c.State, c.dirty = before, true
 			k.countAwaiting(to, before)
 			return
 		}
-		k.emit(kind, struct {
+		k.publishAfterText(kind, struct {
 			Call string `json:"callId"`
 		}{call})
 	})
@@ -234,11 +236,11 @@ func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error
 		return nil, err
 	}
 	return sync.OnceFunc(func() {
-		k.update(func() {
+		k.updateUnlessEnded(func() {
 			if c := k.byCall[call]; c.State == CallAwaiting {
 				c.State, c.dirty = CallProposed, true
 				k.countAwaiting(CallAwaiting, CallProposed)
-				k.emit("tool.asked", struct {
+				k.publishAfterText("tool.asked", struct {
 					Call string `json:"callId"`
 				}{call})
 			}
@@ -247,10 +249,16 @@ func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error
 	}), nil
 }
 
-// Progress implements [Sink].
+// Progress implements [Sink]. Servers choose the numbers, and those that are not finite have no JSON form.
 func (k *sink) Progress(call string, done, total float64, message string) {
-	k.update(func() {
-		k.emit("tool.progress", struct {
+	if !isFinite(done) {
+		return
+	}
+	if !isFinite(total) {
+		total = 0
+	}
+	k.updateUnlessEnded(func() {
+		k.publishAfterText("tool.progress", struct {
 			Call    string  `json:"callId"`
 			Done    float64 `json:"progress"`
 			Total   float64 `json:"total,omitempty"`
@@ -259,21 +267,23 @@ func (k *sink) Progress(call string, done, total float64, message string) {
 	})
 }
 
+func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
 // Answered implements [Sink].
 func (k *sink) Answered(call string, state CallState, result llm.Part, took int64) {
 	k.keepPictures(result.Files)
-	taken := k.update(func() {
-		c := k.callOf(call, "", 0)
+	taken := k.updateUnlessEnded(func() {
+		c := k.findOrAddCall(call, "", 0)
 		if c.answered {
 			return
 		}
 		k.countAwaiting(c.State, state)
 		c.answered, c.State, c.Took, c.dirty = true, state, took, true
 		result.Kind, result.Call = llm.PartToolResult, call
-		i, p := k.add(result)
+		i, p := k.appendPart(result)
 		text := p.text.String()
-		preview := cut(text, previewBytes)
-		k.emit("tool.result", struct {
+		preview := truncate(text, previewBytes)
+		k.publishAfterText("tool.result", struct {
 			Call      string     `json:"callId"`
 			Part      int        `json:"partIndex"`
 			State     CallState  `json:"state"`
@@ -308,8 +318,8 @@ func (k *sink) keepPictures(files []llm.File) {
 	}
 }
 
-// cut returns at most max bytes of text, ending at a character boundary.
-func cut(text string, max int) string {
+// truncate returns at most max bytes of text, ending at a character boundary.
+func truncate(text string, max int) string {
 	if len(text) <= max {
 		return text
 	}
@@ -321,9 +331,9 @@ func cut(text string, max int) string {
 
 // Notice implements [Sink].
 func (k *sink) Notice(code, text string) {
-	k.update(func() {
-		i, _ := k.add(llm.Part{Kind: llm.PartNotice, Code: code, Text: text})
-		k.emit("notice", struct {
+	k.updateUnlessEnded(func() {
+		i, _ := k.appendPart(llm.Part{Kind: llm.PartNotice, Code: code, Text: text})
+		k.publishAfterText("notice", struct {
 			Part int    `json:"partIndex"`
 			Code string `json:"code"`
 			Text string `json:"text"`
@@ -333,18 +343,18 @@ func (k *sink) Notice(code, text string) {
 
 // Context implements [Sink].
 func (k *sink) Context(used, size int64) {
-	k.update(func() { k.usage.ContextUsed, k.usage.ContextSize = used, size })
+	k.updateUnlessEnded(func() { k.usage.ContextUsed, k.usage.ContextSize = used, size })
 }
 
 // Usage implements [Sink].
 func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 	cost = max(cost, 0)
-	k.update(func() {
+	k.updateUnlessEnded(func() {
 		k.provider, k.model = provider, model
 		k.usage.Add(u)
 		k.cost += cost
 		k.rows = append(k.rows, usageRow{now(), provider, model, key, u, cost})
-		k.emit("usage", struct {
+		k.publishAfterText("usage", struct {
 			Usage
 			Cost int64 `json:"costMicros,omitempty"`
 		}{k.usage, k.cost})
@@ -355,7 +365,7 @@ func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error) {
 	k.saveMu.Lock()
 	defer k.saveMu.Unlock()
-	n, left := k.path.cut(keep, summary)
+	n, left := k.path.replaceBySummary(keep, summary)
 	if n == 0 {
 		return nil, &tool.Error{Op: "summarize", Kind: tool.Invalid, Message: "nothing of the path is left to stand for", Hint: "keep fewer messages"}
 	}
@@ -367,8 +377,8 @@ func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.M
 		return nil, err
 	}
 	k.path = left
-	k.update(func() {
-		k.emit("summary", struct {
+	k.updateUnlessEnded(func() {
+		k.publishAfterText("summary", struct {
 			Text string `json:"text"`
 		}{summary})
 	})

@@ -23,13 +23,13 @@ const (
 	ringBytes  = 8 << 20
 	// quiet is the average time between two events with text of one turn. Pieces of text that come faster are merged.
 	quiet = 16 * time.Millisecond
-	// aheadOf is how many more pieces are published at once if several arrive together after a pause, as on a busy
-	// machine. Because the pause was noticed already, they should not be delayed further.
-	aheadOf = 3
+	// burst is how many events with text of one turn may come at once, beyond the one that the time quiet allows. Pieces that
+	// arrive together, as on a busy machine, are late already and should not wait any longer.
+	burst = 3
 	// mergeBytes is the size at which merged pieces are published without waiting any longer.
 	mergeBytes = 1 << 10
-	// missed is how long a client that has lost its stream may be away and go on where it was.
-	missed = time.Minute
+	// resumeTime is how long a client that has lost its stream may be away and go on where it was.
+	resumeTime = time.Minute
 )
 
 // Kinds of event that the service itself publishes.
@@ -49,21 +49,21 @@ type Event struct {
 	Session string
 	// Tool names the tool that the event is about, as TOOL or TOOL.ACTION; empty if it is about none. Only clients that
 	// see this tool get the event.
-	Tool  string
-	Body  json.RawMessage
-	turn  string
-	n     uint64
-	size  int // in the ring, in bytes
-	later any // not yet encoded Body
+	Tool      string
+	Body      json.RawMessage
+	turn      string
+	n         uint64
+	size      int // in the ring, in bytes
+	unencoded any // not yet encoded Body
 }
 
-// laterSize is the size in the ring of an event whose body is not encoded.
-const laterSize = 256
+// unencodedSize is the size in the ring of an event whose body is not encoded.
+const unencodedSize = 256
 
-// whole encodes the body if it is not encoded yet. The caller holds the hub's mu.
-func (e *Event) whole() *Event {
-	if e.later != nil {
-		e.Body, e.later = encode(e.later), nil
+// encodeBody encodes the body if it is not encoded yet. The caller holds the hub's mu.
+func (e *Event) encodeBody() *Event {
+	if e.unencoded != nil {
+		e.Body, e.unencoded = encode(e.unencoded), nil
 	}
 	return e
 }
@@ -83,10 +83,10 @@ type turnBody struct {
 type Filter struct {
 	Sessions []string // empty: all sessions, and events that belong to none
 	Turn     string   // only the events of this turn; the stream ends with it
-	Kinds    []string // empty: all kinds; resets are always included
+	Kinds    []string // empty: all kinds; resets are always included, where the stream has them
 }
 
-func (f *Filter) has(e *Event) bool {
+func (f *Filter) matches(e *Event) bool {
 	switch {
 	case f.Turn != "":
 		return e.turn == f.Turn
@@ -106,12 +106,12 @@ type hub struct {
 	ring   []*Event // latest events, oldest first
 	bytes  int
 	subs   map[string]map[*Subscription]struct{} // by the Turn of their filter, which may be empty
-	turns  map[string]*live
+	turns  map[string]*liveTurn
 	closed bool
 	// unwritten are turns that have ended but are still stored as running, because writing failed.
 	unwritten map[string]*Snapshot
 
-	// followed is set while a client subscribes to more than one turn, or did less than [missed] ago. It is written
+	// followed is set while a client subscribes to more than one turn, or did less than [resumeTime] ago. It is written
 	// with mu held.
 	followed atomic.Bool
 	// resumable is the earliest event after which a stream of more than one turn can be resumed. Before it, no client
@@ -122,7 +122,7 @@ type hub struct {
 
 func newHub() *hub {
 	run := uuid.New()
-	return &hub{run: fmt.Sprintf("%x", run[:6]), subs: map[string]map[*Subscription]struct{}{}, turns: map[string]*live{}, unwritten: map[string]*Snapshot{}}
+	return &hub{run: fmt.Sprintf("%x", run[:6]), subs: map[string]map[*Subscription]struct{}{}, turns: map[string]*liveTurn{}, unwritten: map[string]*Snapshot{}}
 }
 
 func (h *hub) id(n uint64) string {
@@ -135,8 +135,8 @@ func (h *hub) publish(e *Event) {
 	h.n++
 	e.n = h.n
 	e.ID = h.id(h.n)
-	if e.size = len(e.Body); e.later != nil {
-		e.size = laterSize
+	if e.size = len(e.Body); e.unencoded != nil {
+		e.size = unencodedSize
 	}
 	h.ring = append(h.ring, e)
 	h.bytes += e.size
@@ -146,13 +146,13 @@ func (h *hub) publish(e *Event) {
 		h.ring = h.ring[1:]
 	}
 	for s := range h.subs[""] {
-		if s.filter.has(e) {
-			s.add(e.whole())
+		if s.filter.matches(e) {
+			s.add(e.encodeBody())
 		}
 	}
 	if e.turn != "" {
 		for s := range h.subs[e.turn] {
-			s.add(e)
+			s.add(e) // encoded already, as all events of turns are
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (h *hub) leave(s *Subscription) {
 	}
 	delete(h.subs, s.filter.Turn)
 	if s.filter.Turn == "" && !h.closed && h.forget == nil {
-		h.forget = time.AfterFunc(missed, func() {
+		h.forget = time.AfterFunc(resumeTime, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if len(h.subs[""]) == 0 {
@@ -239,19 +239,19 @@ func (s *Service) Latest() string {
 }
 
 // Subscribe begins a stream of the events that f selects, after the event with id after. If that id is empty, of another
-// run or too old, the stream begins with a reset and a snapshot of each unfinished turn. If f names a turn that does not
-// exist, the error is of kind NotFound. For a turn that has ended, or that another process runs, the stream has what is
-// stored. The caller closes the subscription.
+// run or too old, the stream begins with a reset and a snapshot of each unfinished turn; a stream of a single turn begins with
+// the snapshot of that turn, without a reset. If f names a turn that does not exist, the error is of kind NotFound. For a turn
+// that has ended, or that another process runs, the stream has what is stored. The caller closes the subscription.
 func (s *Service) Subscribe(ctx context.Context, f Filter, after string) (*Subscription, error) {
 	sub := &Subscription{service: s, filter: f, ready: make(chan struct{}, 1)}
 	h := s.hub
 	h.mu.Lock()
-	n, known := h.known(after)
+	n, known := h.parseKnownID(after)
 	known = known && (f.Turn != "" || h.followed.Load() && n >= h.resumable)
 	if known {
 		for _, e := range h.ring {
-			if e.n > n && f.has(e) {
-				sub.queue = append(sub.queue, e.whole())
+			if e.n > n && f.matches(e) {
+				sub.queue = append(sub.queue, e.encodeBody())
 				sub.bytes += len(e.Body)
 			}
 		}
@@ -278,8 +278,8 @@ func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 	h := s.service.hub
 	var snapshots []Snapshot
 	for _, l := range h.turns {
-		if s.filter.has(&Event{Kind: eventTurn, Session: l.turn.Session, turn: l.turn.ID}) {
-			l.flush()
+		if s.filter.matches(&Event{Kind: eventTurn, Session: l.turn.Session, turn: l.turn.ID}) {
+			l.publishWaiting()
 			snapshots = append(snapshots, l.snapshot())
 		}
 	}
@@ -308,8 +308,8 @@ func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 	return events, nil
 }
 
-// known returns the number of an event if all later events are still in the ring. The caller holds h.mu.
-func (h *hub) known(id string) (uint64, bool) {
+// parseKnownID returns the number in the id of an event, and whether all later events are still in the ring. The caller holds h.mu.
+func (h *hub) parseKnownID(id string) (uint64, bool) {
 	run, number, _ := strings.Cut(id, ":")
 	n, err := strconv.ParseUint(number, 10, 64)
 	oldest := h.n - uint64(len(h.ring))
@@ -387,5 +387,5 @@ func (s *Service) Followed() bool { return s.hub.followed.Load() }
 func (s *Service) Publish(kind, session, about string, body any) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	s.hub.publish(&Event{Kind: kind, Session: session, Tool: about, later: body})
+	s.hub.publish(&Event{Kind: kind, Session: session, Tool: about, unencoded: body})
 }

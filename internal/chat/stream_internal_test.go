@@ -15,7 +15,7 @@ func TestFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{hub: newHub()}
-		next := func(after string) (sub *Subscription, kinds string) {
+		subscribeAfter := func(after string) (sub *Subscription, kinds string) {
 			t.Helper()
 			sub, err := s.Subscribe(t.Context(), Filter{}, after)
 			if err != nil {
@@ -33,16 +33,16 @@ func TestFollowed(t *testing.T) {
 			}
 			return sub, strings.TrimSpace(kinds)
 		}
-		want := func(when string, follows bool) {
+		wantFollowed := func(when string, follows bool) {
 			t.Helper()
 			if got := s.Followed(); got != follows {
 				t.Errorf("%s: followed is %v", when, got)
 			}
 		}
-		want("at the start", false)
+		wantFollowed("at the start", false)
 		unseen := s.Latest()
-		one, kinds := next(unseen)
-		want("with a client", true)
+		one, kinds := subscribeAfter(unseen)
+		wantFollowed("with a client", true)
 		if kinds != eventReset {
 			t.Errorf("a client with an id from before anybody followed begins with %q, not anew", kinds)
 		}
@@ -50,20 +50,20 @@ func TestFollowed(t *testing.T) {
 		last := s.Latest()
 		one.Close()
 		one.Close() // a second call has no effect
-		await.Sleep(missed - time.Second)
-		want("shortly after it left", true)
+		await.Sleep(resumeTime - time.Second)
+		wantFollowed("shortly after it left", true)
 		s.Publish("call.done", "", "a", 1)
-		two, kinds := next(last)
+		two, kinds := subscribeAfter(last)
 		if kinds != "call.done" {
 			t.Errorf("a client that comes back in time gets %q", kinds)
 		}
 		last = s.Latest()
-		await.Sleep(2 * missed)
-		want("as long as it is there", true)
+		await.Sleep(2 * resumeTime)
+		wantFollowed("as long as it is there", true)
 		two.Close()
-		await.Sleep(missed + time.Second)
-		want("long after it left", false)
-		three, kinds := next(last)
+		await.Sleep(resumeTime + time.Second)
+		wantFollowed("long after it left", false)
+		three, kinds := subscribeAfter(last)
 		if kinds != eventReset {
 			t.Errorf("a client that comes back late begins with %q, not anew", kinds)
 		}

@@ -14,14 +14,15 @@ import (
 
 // node is a message without its content.
 type node struct {
-	n, parent, ordinal, selected int64
-	id                           string
-	role                         Role
-	status                       Status
-	deleted                      bool
-	turn                         string
-	above                        *node
-	children                     []*node // not deleted, in order
+	row, parent, ordinal, selected int64
+	id                             string
+	role                           Role
+	status                         Status
+	deleted                        bool
+	turn                           string
+	finish                         llm.Finish
+	parentNode                     *node
+	children                       []*node // not deleted, in order
 }
 
 // tree is the tree of messages of a session.
@@ -36,19 +37,20 @@ func readTree(tx *store.Tx, session string) *tree {
 	t := &tree{byN: map[int64]*node{}, byID: map[string]*node{}}
 	tx.Query(func(r *store.Row) bool {
 		m := &node{
-			n: r.ColumnInt64(0), id: r.ColumnText(1), parent: r.ColumnInt64(2), ordinal: r.ColumnInt64(3), selected: r.ColumnInt64(4),
+			row: r.ColumnInt64(0), id: r.ColumnText(1), parent: r.ColumnInt64(2), ordinal: r.ColumnInt64(3), selected: r.ColumnInt64(4),
 			role: Role(r.ColumnText(5)), status: Status(r.ColumnText(6)), deleted: r.ColumnInt64(7) != 0, turn: r.ColumnText(8),
+			finish: llm.Finish(r.ColumnText(9)),
 		}
-		t.byN[m.n], t.byID[m.id] = m, m
+		t.byN[m.row], t.byID[m.id] = m, m
 		return true
-	}, "SELECT n, id, parent, ordinal, selected, role, status, deleted, turn FROM message WHERE session = ?", session)
+	}, "SELECT n, id, parent, ordinal, selected, role, status, deleted, turn, finish FROM message WHERE session = ?", session)
 	for _, m := range t.byN {
-		m.above = t.byN[m.parent]
+		m.parentNode = t.byN[m.parent]
 		switch {
 		case m.role == RoleRoot:
 			t.root = m
-		case !m.deleted && m.above != nil:
-			m.above.children = append(m.above.children, m)
+		case !m.deleted && m.parentNode != nil:
+			m.parentNode.children = append(m.parentNode.children, m)
 		}
 	}
 	for _, m := range t.byN {
@@ -57,13 +59,19 @@ func readTree(tx *store.Tx, session string) *tree {
 	return t
 }
 
-// next returns the child on the active path: the selected one, else the newest.
-func (m *node) next() *node {
+// stoppedEarly reports whether m is an answer that did not come to its end, which can go on.
+func (m *node) stoppedEarly() bool {
+	cut := m.status == StatusComplete && m.finish == llm.FinishLength
+	return m.role == RoleAssistant && (cut || m.status == StatusCancelled || m.status == StatusInterrupted || m.status == StatusError)
+}
+
+// selectedChild returns the child on the active path: the selected one, else the newest.
+func (m *node) selectedChild() *node {
 	if len(m.children) == 0 {
 		return nil
 	}
 	for _, c := range m.children {
-		if c.n == m.selected {
+		if c.row == m.selected {
 			return c
 		}
 	}
@@ -72,7 +80,7 @@ func (m *node) next() *node {
 
 // path returns the active path, oldest first, without the root.
 func (t *tree) path() (path []*node) {
-	for m := t.root.next(); m != nil; m = m.next() {
+	for m := t.root.selectedChild(); m != nil; m = m.selectedChild() {
 		path = append(path, m)
 	}
 	return path
@@ -97,26 +105,26 @@ func (t *tree) find(id string) *node {
 
 // deleteMessage marks a message as deleted and removes its content.
 func deleteMessage(tx *store.Tx, m *node) {
-	tx.Exec("DELETE FROM part WHERE message = ?", m.n)
-	tx.Exec("DELETE FROM call WHERE message = ?", m.n)
-	tx.Exec("DELETE FROM summary WHERE upto = ?", m.n)
-	tx.Exec("DELETE FROM message_text WHERE n = ?", m.n)
-	tx.Exec("UPDATE message SET deleted = ?, selected = NULL, error = '', updated = ? WHERE n = ?", now(), now(), m.n)
+	tx.Exec("DELETE FROM part WHERE message = ?", m.row)
+	tx.Exec("DELETE FROM call WHERE message = ?", m.row)
+	tx.Exec("DELETE FROM summary WHERE upto = ?", m.row)
+	tx.Exec("DELETE FROM message_text WHERE n = ?", m.row)
+	tx.Exec("UPDATE message SET deleted = ?, selected = NULL, error = '', updated = ? WHERE n = ?", now(), now(), m.row)
 }
 
 // reselect moves the selection away from m, which is being deleted, to its nearest sibling: the older one if there is
 // one.
 func reselect(tx *store.Tx, m *node) {
-	if m.above.selected != m.n {
+	if m.parentNode.selected != m.row {
 		return
 	}
 	var chosen any
-	if i := slices.Index(m.above.children, m); i > 0 {
-		chosen = m.above.children[i-1].n
-	} else if len(m.above.children) > 1 {
-		chosen = m.above.children[1].n
+	if i := slices.Index(m.parentNode.children, m); i > 0 {
+		chosen = m.parentNode.children[i-1].row
+	} else if len(m.parentNode.children) > 1 {
+		chosen = m.parentNode.children[1].row
 	}
-	tx.Exec("UPDATE message SET selected = ? WHERE n = ?", chosen, m.above.n)
+	tx.Exec("UPDATE message SET selected = ? WHERE n = ?", chosen, m.parentNode.row)
 }
 
 // detach deletes a message and appends its children to those of its parent. The active path continues through the same
@@ -124,10 +132,10 @@ func reselect(tx *store.Tx, m *node) {
 func detach(tx *store.Tx, m *node) {
 	reselect(tx, m)
 	for _, c := range m.children {
-		tx.Exec(`UPDATE message SET parent = ?1, ordinal = (SELECT max(ordinal) + 1 FROM message WHERE parent = ?1) WHERE n = ?2`, m.above.n, c.n)
+		tx.Exec(`UPDATE message SET parent = ?1, ordinal = (SELECT max(ordinal) + 1 FROM message WHERE parent = ?1) WHERE n = ?2`, m.parentNode.row, c.row)
 	}
-	if next := m.next(); next != nil && m.above.selected == m.n {
-		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.above.n)
+	if next := m.selectedChild(); next != nil && m.parentNode.selected == m.row {
+		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.row, m.parentNode.row)
 	}
 	deleteMessage(tx, m)
 }
@@ -189,7 +197,7 @@ func indexText(tx *store.Tx, row int64, parts []llm.Part) {
 		tx.Exec("DELETE FROM message_text WHERE n = ?", row)
 		return
 	}
-	text.WriteByte('\n') // with the one before, two extra characters at the end: see shortWord
+	text.WriteByte('\n') // with the one before, two extra characters at the end: see findShortWord
 	tx.Exec("INSERT INTO message_text VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text", row, text.String())
 }
 
@@ -201,16 +209,16 @@ func readMessages(tx *store.Tx, nodes []*node) []Message {
 	rows := make([]int64, len(nodes))
 	at := make(map[int64]int, len(nodes))
 	for i, m := range nodes {
-		at[m.n], rows[i] = i, m.n
-		messages[i].Index, messages[i].Of = slices.Index(m.above.children, m), len(m.above.children)
-		messages[i].Parent, messages[i].Parts = m.above.id, []llm.Part{}
+		at[m.row], rows[i] = i, m.row
+		messages[i].Index, messages[i].Of = slices.Index(m.parentNode.children, m), len(m.parentNode.children)
+		messages[i].Parent, messages[i].Parts = m.parentNode.id, []llm.Part{}
 	}
 	list := string(encode(rows))
 	tx.Query(func(r *store.Row) bool {
 		m := &messages[at[r.ColumnInt64(0)]]
 		m.ID, m.Role, m.Status, m.Edited, m.Turn = r.ColumnText(1), Role(r.ColumnText(2)), Status(r.ColumnText(3)), r.ColumnInt64(4) != 0, r.ColumnText(5)
 		m.Provider, m.Model, m.Finish, m.Error = r.ColumnText(6), r.ColumnText(7), r.ColumnText(8), decodeFailure(r.ColumnText(9))
-		m.OwnTools = ownTools(m.Provider)
+		m.OwnTools = hasOwnTools(m.Provider)
 		if usage := r.ColumnText(10); usage != "" {
 			failOn(tx, json.Unmarshal([]byte(usage), &m.Usage))
 		}
@@ -226,7 +234,7 @@ func readMessages(tx *store.Tx, nodes []*node) []Message {
 	}, "SELECT p.message, p.data FROM json_each(?) AS j JOIN part AS p ON p.message = j.value ORDER BY p.message, p.idx", list)
 	tx.Query(func(r *store.Row) bool {
 		m := &messages[at[r.ColumnInt64(0)]]
-		m.Calls = append(m.Calls, callOf(r, 1))
+		m.Calls = append(m.Calls, readCall(r, 1))
 		return true
 	}, "SELECT c.message, c.id, c.name, c.state, c.step, c.took FROM json_each(?) AS j JOIN call AS c ON c.message = j.value ORDER BY c.message, c.step, c.id", list)
 	return messages

@@ -19,11 +19,11 @@ import (
 	"collie/test/await"
 )
 
-// obeys returns an engine that does what words in the last message say: call, forget (the results of calls), sum (summarize),
+// obeyingEngine returns an engine that does what words in the last message say: call, forget (the results of calls), sum (summarize),
 // fail or wait. It fails the test if the path is not in order.
-func obeys(t *testing.T) engine {
+func obeyingEngine(t *testing.T) engineFunc {
 	return func(ctx context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
-		if err := inOrder(turn.Path); err != nil {
+		if err := checkOrder(turn.Path); err != nil {
 			t.Error(err)
 		}
 		last := turn.Path[len(turn.Path)-1].Parts
@@ -58,8 +58,8 @@ func obeys(t *testing.T) engine {
 	}
 }
 
-// inOrder returns an error unless each call has exactly one result, in the message right after it.
-func inOrder(path []llm.Message) error {
+// checkOrder returns an error unless each call has exactly one result, in the message right after it.
+func checkOrder(path []llm.Message) error {
 	if path[len(path)-1].Role != llm.RoleUser {
 		return fmt.Errorf("the path ends with %s", path[len(path)-1].Role)
 	}
@@ -84,24 +84,24 @@ func inOrder(path []llm.Message) error {
 	return nil
 }
 
-// TestTreeStaysATree makes random changes to sessions and checks the invariants in wrong after each. The database is opened
+// TestTreeStaysATree makes random changes to sessions and checks the invariants in wrongQueries after each. The database is opened
 // again after every hundred runs. -rapid.checks=10000 makes more runs.
 func TestTreeStaysATree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := open(t, dir, obeys(t))
+	p := openService(t, dir, obeyingEngine(t))
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if runs++; runs%100 == 0 {
-			p.shut()
-			p = open(t, dir, obeys(t))
+			p.closeNow()
+			p = openService(t, dir, obeyingEngine(t))
 		}
-		g := &gardener{place: p, rt: rt, session: p.create()}
+		g := &randomChanger{testService: p, rt: rt, session: p.createSession()}
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
-			g.step()
+			g.changeRandomly()
 		}
-		g.look()
-		g.copies()
+		g.checkInvariants()
+		g.checkCopies()
 		if err := p.Delete(t.Context(), g.session, true); err != nil {
 			rt.Fatal(err)
 		}
@@ -122,15 +122,15 @@ func TestTreeStaysATree(t *testing.T) {
 	}
 }
 
-// gardener makes random changes to one session.
-type gardener struct {
-	*place
+// randomChanger makes random changes to one session.
+type randomChanger struct {
+	*testService
 	rt      *rapid.T
 	session string
 }
 
-// any returns a random message of the session, or none.
-func (g *gardener) any() (id, role string) {
+// randomMessage returns a random message of the session, or none.
+func (g *randomChanger) randomMessage() (id, role string) {
 	var all [][2]string
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -149,25 +149,25 @@ func (g *gardener) any() (id, role string) {
 	return one[0], one[1]
 }
 
-// may fails the run if err is not a refusal.
-func (g *gardener) may(err error) {
+// mayRefuse fails the run if err is an error of another kind than those with which the service refuses a request.
+func (g *randomChanger) mayRefuse(err error) {
 	if kind := kindOf(err); err != nil && kind != tool.Invalid && kind != tool.Conflict && kind != tool.Busy && kind != tool.NotFound {
 		g.rt.Fatalf("%s: %v", kind, err)
 	}
 }
 
-// step makes one random change.
-func (g *gardener) step() {
+// changeRandomly makes one random change.
+func (g *randomChanger) changeRandomly() {
 	ctx := g.t.Context()
-	id, role := g.any()
-	before := g.parts()
+	id, role := g.randomMessage()
+	before := g.storedParts()
 	var a chat.Accepted
 	var err error
-	words := text(rapid.SampledFrom([]string{"say", "call", "call forget", "fail", "wait", "sum"}).Draw(g.rt, "words"))
+	words := textParts(rapid.SampledFrom([]string{"say", "call", "call forget", "fail", "wait", "sum"}).Draw(g.rt, "words"))
 	op := rapid.SampledFrom([]string{"send", "send", "send", "regenerate", "edit", "mark", "select", "delete", "keep", "prune", "continue"}).Draw(g.rt, "op")
 	switch op {
 	case "send":
-		parent := g.leaf(g.session)
+		parent := g.lastMessage(g.session)
 		if role == "assistant" && rapid.Bool().Draw(g.rt, "elsewhere") {
 			parent = id
 		}
@@ -181,17 +181,17 @@ func (g *gardener) step() {
 	case "continue":
 		a, err = g.Continue(ctx, id, chat.TurnOptions{})
 	case "select":
-		g.choose(id)
+		g.selectAndBack(id)
 	case "delete", "keep":
 		err = g.DeleteMessage(ctx, id, op == "keep")
 	case "prune":
-		was := said(g.get(g.session))
+		was := pathText(g.mustGet(g.session))
 		_, err = g.Prune(ctx, g.session)
-		if now := said(g.get(g.session)); now != was {
+		if now := pathText(g.mustGet(g.session)); now != was {
 			g.rt.Fatalf("pruned: %s\nwas: %s", now, was)
 		}
 	}
-	g.may(err)
+	g.mayRefuse(err)
 	if a.Turn != "" {
 		await.Until(g.t, "the turn runs or has ended", func() bool {
 			s, err := g.Turn(ctx, a.Turn)
@@ -207,19 +207,19 @@ func (g *gardener) step() {
 		})
 	}
 	if op == "regenerate" || op == "edit" || op == "mark" || op == "select" {
-		after := g.parts()
+		after := g.storedParts()
 		for id, was := range before {
 			if after[id] != was {
 				g.rt.Fatalf("%s changed %s from %s to %s", op, id, was, after[id])
 			}
 		}
 	}
-	g.look()
+	g.checkInvariants()
 }
 
-// choose selects another branch and then the first one again.
-func (g *gardener) choose(id string) {
-	v := g.get(g.session)
+// selectAndBack selects another branch and then the first one again.
+func (g *randomChanger) selectAndBack(id string) {
+	v := g.mustGet(g.session)
 	for _, m := range v.Path {
 		if m.ID != id || m.Of < 2 {
 			continue
@@ -232,8 +232,8 @@ func (g *gardener) choose(id string) {
 			g.rt.Fatal("the path stays where it was")
 		}
 		back, err := g.Select(g.t.Context(), m.Parent, m.Index)
-		if err != nil || said(back) != said(v) {
-			g.rt.Fatalf("back again: %v\n%s\nwas:\n%s", err, said(back), said(v))
+		if err != nil || pathText(back) != pathText(v) {
+			g.rt.Fatalf("back again: %v\n%s\nwas:\n%s", err, pathText(back), pathText(v))
 		}
 		if _, err := g.Select(g.t.Context(), m.Parent, m.Of); kindOf(err) != tool.Invalid {
 			g.rt.Fatalf("out of range: %v", err)
@@ -241,8 +241,8 @@ func (g *gardener) choose(id string) {
 	}
 }
 
-// parts returns the stored parts of each message, by its id.
-func (g *gardener) parts() map[string]string {
+// storedParts returns the stored parts of each message, by its id.
+func (g *randomChanger) storedParts() map[string]string {
 	all := map[string]string{}
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -257,8 +257,8 @@ func (g *gardener) parts() map[string]string {
 	return all
 }
 
-// wrong are queries that must find nothing, by what a row would mean.
-var wrong = map[string]string{
+// wrongQueries are queries that must find nothing, by what a row would mean.
+var wrongQueries = map[string]string{
 	"a session has not one root": `SELECT s.id FROM session AS s WHERE (SELECT count(*) FROM message WHERE session = s.id AND role = 'root' AND parent IS NULL) <> 1`,
 	"a parent is missing, or in another session": `SELECT m.id FROM message AS m WHERE m.role <> 'root'
 		AND NOT EXISTS (SELECT 1 FROM message AS up WHERE up.n = m.parent AND up.session = m.session)`,
@@ -274,10 +274,10 @@ var wrong = map[string]string{
 	"what was deleted says something": `SELECT m.id FROM message AS m JOIN part AS p ON p.message = m.n WHERE m.deleted <> 0`,
 }
 
-// look checks that the queries in wrong find nothing.
-func (g *gardener) look() {
+// checkInvariants checks that the queries in wrongQueries find nothing.
+func (g *randomChanger) checkInvariants() {
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {
-		for what, statement := range wrong {
+		for what, statement := range wrongQueries {
 			tx.Query(func(r *store.Row) bool {
 				g.rt.Errorf("%s: %s", what, r.ColumnText(0))
 				return true
@@ -288,7 +288,7 @@ func (g *gardener) look() {
 	if err != nil {
 		g.rt.Fatal(err)
 	}
-	v := g.get(g.session)
+	v := g.mustGet(g.session)
 	seen := map[string]bool{}
 	parent := v.Root
 	for _, m := range v.Path {
@@ -301,10 +301,10 @@ func (g *gardener) look() {
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
-// nameless returns an export with its ids replaced by numbers, and without the fields that an import changes.
-func nameless(data []byte) string {
+// withoutIDs returns an export with its ids replaced by numbers, and without the fields that an import changes.
+func withoutIDs(data []byte) string {
 	seen := map[string]string{}
-	text := changed.ReplaceAllString(string(data), "")
+	text := changedFields.ReplaceAllString(string(data), "")
 	return ids.ReplaceAllStringFunc(text, func(id string) string {
 		if seen[id] == "" {
 			seen[id] = fmt.Sprint("id", len(seen))
@@ -313,10 +313,10 @@ func nameless(data []byte) string {
 	})
 }
 
-var changed = regexp.MustCompile(`"revision": \d+|"turnId": "[^"]*",\s*|"callId": "[^"]*"|"forkedFrom": "[^"]*",\s*`)
+var changedFields = regexp.MustCompile(`"revision": \d+|"turnId": "[^"]*",\s*|"callId": "[^"]*"|"forkedFrom": "[^"]*",\s*`)
 
-// copies exports the session, imports it, exports it again and compares; it also forks the session.
-func (g *gardener) copies() {
+// checkCopies exports the session, imports it, exports it again and compares; it also forks the session.
+func (g *randomChanger) checkCopies() {
 	ctx := g.t.Context()
 	data, err := g.Export(ctx, g.session, "json", false)
 	if err != nil {
@@ -327,22 +327,22 @@ func (g *gardener) copies() {
 		g.rt.Fatalf("%v\n%s", err, data)
 	}
 	again, err := g.Export(ctx, copied.ID, "json", false)
-	if err != nil || nameless(again) != nameless(data) {
-		g.rt.Fatalf("%v\nexported:\n%s\nagain:\n%s", err, nameless(data), nameless(again))
+	if err != nil || withoutIDs(again) != withoutIDs(data) {
+		g.rt.Fatalf("%v\nexported:\n%s\nagain:\n%s", err, withoutIDs(data), withoutIDs(again))
 	}
 	sessions := []string{copied.ID}
-	if id, _ := g.any(); id != "" {
+	if id, _ := g.randomMessage(); id != "" {
 		extent := rapid.SampledFrom([]chat.Extent{chat.ForkPath, chat.ForkSubtree, chat.ForkAll}).Draw(g.rt, "extent")
 		fork, err := g.Fork(ctx, id, extent)
 		if err != nil {
 			g.rt.Fatal(err)
 		}
-		if extent == chat.ForkAll && said(g.get(fork.ID)) != said(g.get(g.session)) {
+		if extent == chat.ForkAll && pathText(g.mustGet(fork.ID)) != pathText(g.mustGet(g.session)) {
 			g.rt.Fatal("a fork of all shows something else")
 		}
 		sessions = append(sessions, fork.ID)
 	}
-	g.look()
+	g.checkInvariants()
 	for _, id := range sessions {
 		if err := g.Delete(ctx, id, false); err != nil {
 			g.rt.Fatal(err)

@@ -13,20 +13,20 @@ import (
 // This file runs turns: they wait for the lease of their session, start, take messages that arrive meanwhile, and end.
 
 // newLive returns a queued turn.
-func (s *Service) newLive(req *turnRequest, question string) *live {
+func (s *Service) newLive(req *turnRequest, question string) *liveTurn {
 	ctx, cancel := context.WithCancelCause(s.ctx) // independent of the request: a closed connection does not end the turn
-	return &live{
+	return &liveTurn{
 		s: s, question: question, name: req.name, engine: req.engine, ctx: ctx, cancel: cancel,
 		turn: &Turn{
 			ID: req.options.TurnID, Session: req.session, Config: req.config, Person: req.options.Person, Principal: req.options.Principal, Ask: req.options.Asker,
 		},
 		ended: make(chan struct{}), wake: make(chan struct{}, 1), state: TurnQueued,
-		at: map[partKey]int{}, byCall: map[string]*liveCall{},
+		partIndex: map[partKey]int{}, byCall: map[string]*liveCall{},
 	}
 }
 
-// addPart adds an existing part of an answer that is continued.
-func (l *live) addPart(p llm.Part) {
+// addSavedPart adds an existing part of an answer that is continued.
+func (l *liveTurn) addSavedPart(p llm.Part) {
 	part := &livePart{part: p}
 	part.text.WriteString(p.Text)
 	part.part.Text = ""
@@ -35,7 +35,7 @@ func (l *live) addPart(p llm.Part) {
 
 // start takes the lease of the session for a queued turn, and reports whether it got it. One turn of a session runs at
 // a time, in whichever process, and turns run in the order in which they were sent.
-func (s *Service) start(tx *store.Tx, l *live) bool {
+func (s *Service) start(tx *store.Tx, l *liveTurn) bool {
 	tx.Exec(`UPDATE turn SET state = 'running', started = ?1 WHERE id = ?2 AND state = 'queued' AND owner = ?3
 		AND NOT EXISTS (SELECT 1 FROM turn AS other WHERE other.session = turn.session
 			AND (other.state IN ('running', 'awaiting_approval') OR other.state = 'queued' AND other.n < turn.n))`,
@@ -50,7 +50,7 @@ func (s *Service) start(tx *store.Tx, l *live) bool {
 
 // awaitLease waits until the turn may run. It returns false if the turn ends before that; the end is then saved and
 // published.
-func (l *live) awaitLease() bool {
+func (l *liveTurn) awaitLease() bool {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (l *live) awaitLease() bool {
 }
 
 // endUnstarted publishes the end of a turn that ended while it was queued.
-func (l *live) endUnstarted(state TurnState) {
+func (l *liveTurn) endUnstarted(state TurnState) {
 	e := turnEnd{State: state}
 	switch state {
 	case TurnDone:
@@ -109,7 +109,7 @@ const finishSteered = "steered"
 
 // withdraw removes a cancelled turn from the queue, with its messages; at shutdown it becomes interrupted instead. It
 // reports whether that is done.
-func (l *live) withdraw() bool {
+func (l *liveTurn) withdraw() bool {
 	e := turnEnd{State: TurnCancelled, Finish: "cancelled"}
 	if errors.Is(context.Cause(l.ctx), errShutdown) {
 		e.State, e.Finish = TurnInterrupted, "shutdown"
@@ -140,19 +140,19 @@ func (l *live) withdraw() bool {
 }
 
 // removeUnsent deletes the empty answer of a turn, and its question if that came with the turn. Messages below move up.
-func (s *Service) removeUnsent(tx *store.Tx, l *live) {
+func (s *Service) removeUnsent(tx *store.Tx, l *liveTurn) {
 	t := readTree(tx, l.turn.Session)
 	if m := t.find(l.turn.Assistant); m != nil {
 		detach(tx, m)
 	}
 	t = readTree(tx, l.turn.Session)
-	if m := t.find(l.question); m != nil && m.turn == l.turn.ID && !m.answered() {
+	if m := t.find(l.question); m != nil && m.turn == l.turn.ID && !m.hasAnswer() {
 		detach(tx, m)
 	}
 }
 
-// answered reports whether a user message has an answer.
-func (m *node) answered() bool {
+// hasAnswer reports whether a user message has an answer.
+func (m *node) hasAnswer() bool {
 	for _, c := range m.children {
 		if c.role == RoleAssistant {
 			return true
@@ -176,15 +176,16 @@ func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Mes
 			all = append(all, said{r.ColumnText(0), r.ColumnText(1), r.ColumnText(2)})
 			return true
 		}, `SELECT id, question, answer FROM turn WHERE session = ?1 AND state = 'queued' AND cancel IS NULL AND engine = ?2
-			AND (steer = 2 OR steer = 1 AND NOT ?3 AND principal = ?4) ORDER BY n`, k.turn.Session, k.name, k.turn.Person || len(k.turn.Config.Allow) > 0, k.turn.Principal)
+			AND (steer = ?5 OR steer = ?6 AND NOT ?3 AND principal = ?4) ORDER BY n`,
+			k.turn.Session, k.name, k.turn.Person || len(k.turn.Config.Allow) > 0, k.turn.Principal, steerAny, steerSamePrincipal)
 		for _, one := range all {
 			m := readTree(tx, k.turn.Session).find(one.question)
 			if tx.Err() != nil || m == nil {
 				return tx.Err()
 			}
 			part := llm.Part{Kind: partSteer, Text: textOf(readMessages(tx, []*node{m})[0].Parts)}
-			if !k.update(func() {
-				i, p := k.add(part)
+			if !k.updateUnlessEnded(func() {
+				i, p := k.appendPart(part)
 				p.dirty, parts = false, append(parts, p)
 				tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", k.answer, i, string(encode(part)))
 			}) {
@@ -203,14 +204,14 @@ func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Mes
 		}
 		return nil
 	})
-	k.update(func() {
+	k.updateUnlessEnded(func() {
 		for i, p := range parts {
 			if err != nil { // the part stays, empty
 				p.part.Kind, p.dirty = llm.PartNotice, true
 				p.text.Reset()
 				continue
 			}
-			k.emit("steer", struct {
+			k.publishAfterText("steer", struct {
 				Turn string `json:"steeredTurnId"`
 				Text string `json:"text"`
 			}{all[i].turn, p.text.String()})
@@ -247,7 +248,7 @@ func titleOf(parts []llm.Part) string {
 		}
 		return r
 	}, strings.ToValidUTF8(line, ""))), " ")
-	if short := cut(line, 80); len(short) < len(line) {
+	if short := truncate(line, 80); len(short) < len(line) {
 		return short + "…"
 	}
 	return line
@@ -257,7 +258,7 @@ func titleOf(parts []llm.Part) string {
 func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 	s.hub.mu.Lock()
 	if l := s.hub.turns[id]; l != nil {
-		l.flush()
+		l.publishWaiting()
 		defer s.hub.mu.Unlock()
 		return l.snapshot(), nil
 	}
@@ -277,7 +278,7 @@ func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 			return false
 		}, "SELECT session, state, engine, question, answer, steps, finish, error FROM turn WHERE id = ?", id)
 		if snapshot.Turn == "" {
-			return tx.Fail(notFound("get", "turn", id))
+			return tx.Fail(notFoundError("get", "turn", id))
 		}
 		if m := readTree(tx, snapshot.Session).find(snapshot.Answer); m != nil {
 			a := readMessages(tx, []*node{m})[0]
@@ -301,7 +302,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 	}
 	return s.store.Write(ctx, func(tx *store.Tx) error {
 		if _, there := tx.Number("SELECT 1 FROM turn WHERE id = ?", id); !there {
-			return tx.Fail(notFound("cancel", "turn", id))
+			return tx.Fail(notFoundError("cancel", "turn", id))
 		}
 		tx.Exec("UPDATE turn SET cancel = ? WHERE id = ? AND ended = 0 AND cancel IS NULL", reason, id)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,9 +20,9 @@ import (
 	"collie/test/await"
 )
 
-// held returns an engine whose turns are controlled by the test: each is sent to begun, runs the functions that it receives
+// steppedEngine returns an engine whose turns are controlled by the test: each is sent to begun, runs the functions that it receives
 // from step, and ends when it receives nil.
-func held(begun chan<- *chat.Turn, step <-chan func(chat.Sink)) engine {
+func steppedEngine(begun chan<- *chat.Turn, step <-chan func(chat.Sink)) engineFunc {
 	return func(ctx context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "begun"})
 		begun <- turn
@@ -43,28 +44,28 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 20), make(chan func(chat.Sink))
 	dir := t.TempDir()
-	p := open(t, dir, held(begun, step))
-	elsewhere := open(t, dir, held(begun, step)) // stands for another process
-	session := p.create()
-	first := p.send(session, "first")
+	p := openService(t, dir, steppedEngine(begun, step))
+	elsewhere := openService(t, dir, steppedEngine(begun, step)) // stands for another process
+	session := p.createSession()
+	first := p.mustSend(session, "first")
 	<-begun
-	second := elsewhere.send(session, "second")
-	third := p.send(session, "third")
+	second := elsewhere.mustSend(session, "second")
+	third := p.mustSend(session, "third")
 	if second.State != chat.TurnQueued || third.State != chat.TurnQueued {
 		t.Errorf("they are %s and %s", second.State, third.State)
 	}
-	_, err := p.Send(t.Context(), session, chat.Draft{Parent: third.Answer, Parts: text("x")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "reject"}})
+	_, err := p.Send(t.Context(), session, chat.Draft{Parent: third.Answer, Parts: textParts("x")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "reject"}})
 	if kindOf(err) != tool.Conflict {
 		t.Errorf("to be refused: %v", err)
 	}
 	if err := p.Cancel(t.Context(), third.Turn, "no longer"); err != nil {
 		t.Fatal(err)
 	}
-	if s := p.ended(third.Turn); s.State != chat.TurnCancelled {
+	if s := p.awaitEnd(third.Turn); s.State != chat.TurnCancelled {
 		t.Errorf("the third is %s", s.State)
 	}
 	step <- nil
-	if s := p.ended(first.Turn); s.State != chat.TurnDone {
+	if s := p.awaitEnd(first.Turn); s.State != chat.TurnDone {
 		t.Errorf("the first is %s", s.State)
 	}
 	if turn := <-begun; turn.ID != second.Turn || len(turn.Path) != 3 {
@@ -73,14 +74,14 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 	if err := p.Cancel(t.Context(), second.Turn, ""); err != nil { // another service than the one that runs the turn
 		t.Fatal(err)
 	}
-	if s := p.ended(second.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "begun" {
+	if s := p.awaitEnd(second.Turn); s.State != chat.TurnCancelled || s.Parts[0].Text != "begun" {
 		t.Errorf("the second is %+v", s)
 	}
-	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun\nuser(complete): second\nassistant(cancelled): begun\n"; got != want {
+	if got, want := pathText(p.mustGet(session)), "user(complete): first\nassistant(complete): begun\nuser(complete): second\nassistant(cancelled): begun\n"; got != want {
 		t.Errorf("the session is\n%s", got)
 	}
 	for range 12 {
-		_, err = p.Send(t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text("more")}, chat.TurnOptions{})
+		_, err = p.Send(t.Context(), session, chat.Draft{Parent: p.lastMessage(session), Parts: textParts("more")}, chat.TurnOptions{})
 	}
 	if kindOf(err) != tool.Busy {
 		t.Errorf("a twelfth waits: %v", err)
@@ -90,11 +91,11 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 func TestSteeredTextReachesTheModel(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
-	p := open(t, t.TempDir(), held(begun, step))
-	session := p.create()
-	a := p.send(session, "first")
+	p := openService(t, t.TempDir(), steppedEngine(begun, step))
+	session := p.createSession()
+	a := p.mustSend(session, "first")
 	<-begun
-	steer, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: text("and this")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "steer"}})
+	steer, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: textParts("and this")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "steer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,31 +109,31 @@ func TestSteeredTextReachesTheModel(t *testing.T) {
 		s.Emit(1, llm.Event{Kind: llm.EventText, Text: "so it is"})
 	}
 	step <- nil
-	p.ended(a.Turn)
-	if s := p.ended(steer.Turn); s.State != chat.TurnDone || s.Finish != "steered" {
+	p.awaitEnd(a.Turn)
+	if s := p.awaitEnd(steer.Turn); s.State != chat.TurnDone || s.Finish != "steered" {
 		t.Errorf("what was said ended %+v", s)
 	}
-	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun and this so it is\n"; got != want {
+	if got, want := pathText(p.mustGet(session)), "user(complete): first\nassistant(complete): begun and this so it is\n"; got != want {
 		t.Errorf("the session is\n%s", got)
 	}
-	next := p.send(session, "more")
+	next := p.mustSend(session, "more")
 	turn := <-begun
 	if len(turn.Path) != 5 || turn.Path[2].Role != llm.RoleUser || turn.Path[2].Parts[0].Text != "and this" {
 		t.Errorf("the path is %+v", turn.Path)
 	}
 	step <- nil
-	p.ended(next.Turn)
+	p.awaitEnd(next.Turn)
 }
 
 func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
-	p := open(t, t.TempDir(), held(begun, step))
-	a := p.send(p.create(), "call")
+	p := openService(t, t.TempDir(), steppedEngine(begun, step))
+	a := p.mustSend(p.createSession(), "call")
 	<-begun
-	state := func(column, from string) (got string) {
+	readColumn := func(column, table string) (got string) {
 		err := p.store.Read(t.Context(), func(tx *store.Tx) error {
-			tx.Query(func(r *store.Row) bool { got += r.ColumnText(0); return true }, "SELECT "+column+" FROM "+from)
+			tx.Query(func(r *store.Row) bool { got += r.ColumnText(0); return true }, "SELECT "+column+" FROM "+table)
 			return nil
 		})
 		if err != nil {
@@ -149,17 +150,17 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if got := state("state", "call") + state("state", "turn"); got != "awaitingawaiting_approval" {
+		if got := readColumn("state", "call") + readColumn("state", "turn"); got != "awaitingawaiting_approval" {
 			t.Errorf("while a person is asked: %s", got)
 		}
 		asked()
 		if err := s.Executing(t.Context(), "c"); err != nil {
 			t.Error(err)
 		}
-		if got := state("state", "call") + state("state", "turn"); got != "executingrunning" {
+		if got := readColumn("state", "call") + readColumn("state", "turn"); got != "executingrunning" {
 			t.Errorf("while it runs: %s", got)
 		}
-		if parts := state("data", "part"); strings.Contains(parts, "s3cret") || !strings.Contains(parts, "•••") {
+		if parts := readColumn("data", "part"); strings.Contains(parts, "s3cret") || !strings.Contains(parts, "•••") {
 			t.Errorf("the parts are %s", parts)
 		}
 		s.Answered("c", chat.CallDone, llm.Part{Text: "written"}, 5)
@@ -176,7 +177,7 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 	}
 	<-done
 	step <- nil
-	end := p.ended(a.Turn)
+	end := p.awaitEnd(a.Turn)
 	if len(end.Calls) != 1 || end.Calls[0].State != chat.CallDone || len(end.Parts) != 3 || end.Cost != 7 || end.Usage.ContextUsed != 13 || end.Usage.ContextSize != 100 {
 		t.Errorf("it ended %+v", end)
 	}
@@ -190,13 +191,13 @@ func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 	t.Parallel()
 	release, executing := make(chan struct{}), make(chan error, 1)
 	defer close(release)
-	p := open(t, t.TempDir(), engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+	p := openService(t, t.TempDir(), engineFunc(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
 		executing <- s.Executing(ctx, "c")
 		<-release
 		return chat.Outcome{}, nil
 	}))
-	a := p.send(p.create(), "hang")
+	a := p.mustSend(p.createSession(), "hang")
 	// A snapshot shows the state executing while that state is being written. A call that is cancelled then
 	// never begins.
 	if err := <-executing; err != nil {
@@ -206,7 +207,7 @@ func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 	if err := p.Cancel(t.Context(), a.Turn, "enough"); err != nil {
 		t.Fatal(err)
 	}
-	s := p.ended(a.Turn)
+	s := p.awaitEnd(a.Turn)
 	if s.State != chat.TurnCancelled || s.Calls[0].State != chat.CallUnknown {
 		t.Errorf("it ended %+v", s)
 	}
@@ -216,14 +217,14 @@ func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 func TestAnswerThatStoppedGoesOn(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
-	p := open(t, t.TempDir(), held(begun, step))
-	session := p.create()
-	a := p.send(session, "first")
+	p := openService(t, t.TempDir(), steppedEngine(begun, step))
+	session := p.createSession()
+	a := p.mustSend(session, "first")
 	<-begun
 	if err := p.Cancel(t.Context(), a.Turn, ""); err != nil {
 		t.Fatal(err)
 	}
-	p.ended(a.Turn)
+	p.awaitEnd(a.Turn)
 	b, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{})
 	if err != nil || b.Answer != a.Answer {
 		t.Fatalf("%+v, %v", b, err)
@@ -232,8 +233,8 @@ func TestAnswerThatStoppedGoesOn(t *testing.T) {
 		t.Errorf("it goes on from %+v", turn.Partial)
 	}
 	step <- nil
-	p.ended(b.Turn)
-	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun begun\n"; got != want {
+	p.awaitEnd(b.Turn)
+	if got, want := pathText(p.mustGet(session)), "user(complete): first\nassistant(complete): begun begun\n"; got != want {
 		t.Errorf("the session is\n%s", got)
 	}
 	if _, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{}); kindOf(err) != tool.Conflict {
@@ -241,21 +242,90 @@ func TestAnswerThatStoppedGoesOn(t *testing.T) {
 	}
 }
 
+// The commonest reason to have an answer go on is that it was as long as it may be.
+func TestAnswerCutAtItsLimitGoesOn(t *testing.T) {
+	t.Parallel()
+	var got *chat.Turn
+	p := openService(t, t.TempDir(), engineFunc(func(_ context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		got = turn
+		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "so"})
+		if turn.Partial == nil {
+			return chat.Outcome{Finish: llm.FinishLength}, nil
+		}
+		return chat.Outcome{Finish: llm.FinishStop}, nil
+	}))
+	a := p.mustSend(p.createSession(), "first")
+	p.awaitEnd(a.Turn)
+	b, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := p.awaitEnd(b.Turn); s.State != chat.TurnDone || len(got.Partial) != 1 {
+		t.Errorf("it ended %+v, from %+v", s, got.Partial)
+	}
+	if _, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{}); kindOf(err) != tool.Conflict {
+		t.Errorf("a whole answer goes on: %v", err)
+	}
+}
+
+// The pictures that a tool returned go to the model again when an answer goes on, except those that are gone.
+func TestPicturesOfAnAnswerThatGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var got []llm.Part
+	p := openService(t, dir, engineFunc(func(_ context.Context, turn *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		if got = turn.Partial; got == nil {
+			s.Answered("c", chat.CallDone, llm.Part{Text: "here", Files: []llm.File{{MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}}}, 1)
+		}
+		return chat.Outcome{}, errors.New("as told")
+	}))
+	a := p.mustSend(p.createSession(), "first")
+	p.awaitEnd(a.Turn)
+	goOn := func() {
+		t.Helper()
+		b, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.awaitEnd(b.Turn)
+	}
+	goOn()
+	if len(got) != 1 || len(got[0].Files) != 1 || string(got[0].Files[0].Data) != "\x89PNG\r\n\x1a\n" {
+		t.Fatalf("it goes on from %+v", got)
+	}
+	sum := got[0].Files[0].SHA256
+	gone := 0
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Base(path) == sum {
+			gone++
+			return os.Remove(path)
+		}
+		return err
+	})
+	if err != nil || gone != 1 {
+		t.Fatalf("%d files are named %s: %v", gone, sum, err)
+	}
+	goOn()
+	if len(got) != 1 || len(got[0].Files) != 0 {
+		t.Errorf("it goes on from %+v, and the picture is gone", got)
+	}
+}
+
 func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	p := open(t, t.TempDir(), says("fine"))
-	session := p.create()
-	a := p.send(session, "first")
-	p.ended(a.Turn)
-	before := p.get(session)
+	p := openService(t, t.TempDir(), engineThatSays("fine"))
+	session := p.createSession()
+	a := p.mustSend(session, "first")
+	p.awaitEnd(a.Turn)
+	before := p.mustGet(session)
 	ask := chat.TurnOptions{}
 	for name, try := range map[string]func() error{
 		"no parent": func() error {
-			_, err := p.Send(t.Context(), session, chat.Draft{Parts: text("x")}, ask)
+			_, err := p.Send(t.Context(), session, chat.Draft{Parts: textParts("x")}, ask)
 			return err
 		},
 		"a parent elsewhere": func() error {
-			_, err := p.Send(t.Context(), session, chat.Draft{Parent: "x", Parts: text("x")}, ask)
+			_, err := p.Send(t.Context(), session, chat.Draft{Parent: "x", Parts: textParts("x")}, ask)
 			return err
 		},
 		"nothing": func() error { _, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer}, ask); return err },
@@ -268,7 +338,7 @@ func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
 			return err
 		},
 		"no id": func() error {
-			_, err := p.Send(t.Context(), session, chat.Draft{ID: "a b", Parent: a.Answer, Parts: text("x")}, ask)
+			_, err := p.Send(t.Context(), session, chat.Draft{ID: "a b", Parent: a.Answer, Parts: textParts("x")}, ask)
 			return err
 		},
 		"a PDF": func() error {
@@ -284,8 +354,8 @@ func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if after := p.get(session); after.Revision != before.Revision || said(after) != said(before) {
-		t.Errorf("it became\n%s", said(after))
+	if after := p.mustGet(session); after.Revision != before.Revision || pathText(after) != pathText(before) {
+		t.Errorf("it became\n%s", pathText(after))
 	}
 	title := "new"
 	if _, err := p.Patch(t.Context(), session, chat.Patch{Title: &title}, before.Revision-1); kindOf(err) != tool.Conflict {
@@ -293,14 +363,45 @@ func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A server chooses the numbers of its progress, and not every number has a JSON form.
+func TestProgressThatIsNotANumber(t *testing.T) {
+	t.Parallel()
+	p := openService(t, t.TempDir(), engineFunc(func(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+		s.Progress("c", 1, math.Inf(1), "endless")
+		s.Progress("c", 2, math.NaN(), "")
+		s.Progress("c", math.Inf(-1), 1, "never")
+		return chat.Outcome{Finish: llm.FinishStop}, nil
+	}))
+	a := p.mustSend(p.createSession(), "go")
+	if s := p.awaitEnd(a.Turn); s.State != chat.TurnDone {
+		t.Errorf("the turn is %s: %+v", s.State, s.Error)
+	}
+}
+
+// A message that got no answer is one with the next for a model, and no part of what is to be answered.
+func TestQuestionIsTheLastMessageAlone(t *testing.T) {
+	t.Parallel()
+	var got *chat.Turn
+	p := openService(t, t.TempDir(), engineFunc(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
+		got = turn
+		return chat.Outcome{}, errors.New("as told")
+	}))
+	session := p.createSession()
+	p.awaitEnd(p.mustSend(session, "first").Turn)
+	p.awaitEnd(p.mustSend(session, "second").Turn)
+	if len(got.Path) != 1 || len(got.Path[0].Parts) != 2 || len(got.Question) != 1 || got.Question[0].Text != "second" {
+		t.Errorf("the turn has the path %+v and the question %+v", got.Path, got.Question)
+	}
+}
+
 func TestFilesAreKeptWithTheirSession(t *testing.T) {
 	t.Parallel()
 	var got []llm.Part
-	p := open(t, t.TempDir(), engine(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
+	p := openService(t, t.TempDir(), engineFunc(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
 		got = turn.Path[0].Parts
 		return chat.Outcome{}, nil
 	}))
-	session := p.create()
+	session := p.createSession()
 	picture := "\x89PNG\r\n\x1a\n rest"
 	var parts []llm.Part
 	for name, content := range map[string]string{"a.png": picture, "b.txt": "words"} {
@@ -314,9 +415,9 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.ended(a.Turn)
+	p.awaitEnd(a.Turn)
 	for _, part := range got {
-		if part.Kind == llm.PartFile && string(part.File.Data) != picture || part.Kind == llm.PartText && !strings.HasSuffix(part.Text, "words") {
+		if part.Kind == llm.PartFile && string(part.File.Data) != picture || part.Kind == llm.PartText && (!strings.HasSuffix(part.Text, "words") || string(part.File.Data) != "words") {
 			t.Errorf("the model gets %+v", part)
 		}
 	}
@@ -352,9 +453,9 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	p := open(t, t.TempDir(), says("Die Antwort, 答案是四十二"))
-	session := p.create()
-	p.ended(p.send(session, "What is the 问题 of 100%_life?").Turn)
+	p := openService(t, t.TempDir(), engineThatSays("Die Antwort, 答案是四十二"))
+	session := p.createSession()
+	p.awaitEnd(p.mustSend(session, "What is the 问题 of 100%_life?").Turn)
 	for query, want := range map[string]int{
 		"ANTWORT": 1, "答案": 1, "答案是四": 1, "问题": 1, "0%": 1, "%_": 1, "100%_": 1, "nothing": 0, `"quoted" OR`: 0, "四": 1, "is": 1,
 		"二": 1, "十二": 1, "E?": 1, "?": 1, "dI": 1, "D": 1, "xq": 0, "题 ": 1, "X": 0,
@@ -377,8 +478,8 @@ func TestSearch(t *testing.T) {
 func TestSlowClientBeginsAnew(t *testing.T) {
 	t.Parallel()
 	begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
-	p := open(t, t.TempDir(), held(begun, step))
-	a := p.send(p.create(), "much")
+	p := openService(t, t.TempDir(), steppedEngine(begun, step))
+	a := p.mustSend(p.createSession(), "much")
 	<-begun
 	sub, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, "")
 	if err != nil {
@@ -391,8 +492,8 @@ func TestSlowClientBeginsAnew(t *testing.T) {
 		}
 	}
 	step <- nil
-	end := p.ended(a.Turn)
-	if f := fold(t, sub, a.Turn); f.text != end.Parts[0].Text || f.state != chat.TurnDone {
+	end := p.awaitEnd(a.Turn)
+	if f := readUntilEnd(t, sub, a.Turn); f.text != end.Parts[0].Text || f.state != chat.TurnDone {
 		t.Errorf("it has %d bytes of %d, %s", len(f.text), len(end.Parts[0].Text), f.state)
 	}
 }
@@ -407,22 +508,22 @@ func TestSteeringGainsNoRights(t *testing.T) {
 		runs, says chat.TurnOptions
 		heard      bool
 	}{
-		"a token and itself": {token, token, true}, "a person and themselves": {me, me, true}, "a token and a person": {token, me, true},
-		"a person and a token": {me, token, false}, "a person and their key without them": {me, chat.TurnOptions{Principal: "me"}, false},
-		"a token and another": {token, chat.TurnOptions{Principal: "other"}, false}, "what was allowed, and a token": {allowed, token, false},
+		"a token and itself": {runs: token, says: token, heard: true}, "a person and themselves": {runs: me, says: me, heard: true}, "a token and a person": {runs: token, says: me, heard: true},
+		"a person and a token": {runs: me, says: token}, "a person and their key without them": {runs: me, says: chat.TurnOptions{Principal: "me"}},
+		"a token and another": {runs: token, says: chat.TurnOptions{Principal: "other"}}, "what was allowed, and a token": {runs: allowed, says: token},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
-			p := open(t, t.TempDir(), held(begun, step))
-			session := p.create()
-			first, err := p.Send(t.Context(), session, chat.Draft{Parts: text("first")}, tt.runs)
+			p := openService(t, t.TempDir(), steppedEngine(begun, step))
+			session := p.createSession()
+			first, err := p.Send(t.Context(), session, chat.Draft{Parts: textParts("first")}, tt.runs)
 			if err != nil {
 				t.Fatal(err)
 			}
 			<-begun
 			tt.says.Overrides.BusyPolicy = "steer"
-			second, err := p.Send(t.Context(), session, chat.Draft{Parent: first.Answer, Parts: text("second")}, tt.says)
+			second, err := p.Send(t.Context(), session, chat.Draft{Parent: first.Answer, Parts: textParts("second")}, tt.says)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -432,14 +533,14 @@ func TestSteeringGainsNoRights(t *testing.T) {
 				t.Errorf("the model is told %+v", got)
 			}
 			step <- nil
-			p.ended(first.Turn)
+			p.awaitEnd(first.Turn)
 			if !tt.heard { // the message is then answered by a turn of its own
 				if turn := <-begun; turn.ID != second.Turn || turn.Person != tt.says.Person || turn.Principal != tt.says.Principal {
 					t.Errorf("then runs %+v", turn)
 				}
 				step <- nil
 			}
-			if s := p.ended(second.Turn); s.State != chat.TurnDone || (s.Finish == "steered") != tt.heard {
+			if s := p.awaitEnd(second.Turn); s.State != chat.TurnDone || (s.Finish == "steered") != tt.heard {
 				t.Errorf("what was said ended %s, %s", s.State, s.Finish)
 			}
 		})
@@ -455,9 +556,9 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 			t.Parallel()
 			begun, step := make(chan *chat.Turn, 2), make(chan func(chat.Sink))
 			dir := t.TempDir()
-			p := open(t, dir, held(begun, step))
-			session := p.create()
-			a := p.send(session, "first")
+			p := openService(t, dir, steppedEngine(begun, step))
+			session := p.createSession()
+			a := p.mustSend(session, "first")
 			<-begun
 			durable := make(chan error, 1)
 			step <- func(s chat.Sink) {
@@ -479,12 +580,12 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			step <- nil
-			if f := fold(t, sub, a.Turn); f.state != chat.TurnError || f.text != "begun" {
+			if f := readUntilEnd(t, sub, a.Turn); f.state != chat.TurnError || f.text != "begun" {
 				t.Errorf("the client is told %+v", f)
 			}
-			check := func(p *place, state chat.TurnState, status chat.Status) {
+			check := func(p *testService, state chat.TurnState, status chat.Status) {
 				t.Helper()
-				s, v := p.ended(a.Turn), p.get(session)
+				s, v := p.awaitEnd(a.Turn), p.mustGet(session)
 				if s.State != state || s.Parts[0].Text != "begun" || v.Path[1].Status != status || len(v.Turns) > 0 {
 					t.Errorf("it is %+v, in %+v", s, v)
 				}
@@ -497,17 +598,17 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f := fold(t, again, a.Turn); f.state != chat.TurnError || f.text != "begun" {
+			if f := readUntilEnd(t, again, a.Turn); f.state != chat.TurnError || f.text != "begun" {
 				t.Errorf("a client that comes later is told %+v", f)
 			}
 			if roomy {
-				next := p.send(session, "next")
+				next := p.mustSend(session, "next")
 				do(p.store, "DROP TRIGGER full")
 				<-begun
 				step <- nil
-				p.ended(next.Turn)
+				p.awaitEnd(next.Turn)
 			}
-			p.shut()
+			p.closeNow()
 			after, err := store.Open(t.Context(), dir, chat.Schema())
 			if err != nil {
 				t.Fatal(err)
@@ -516,7 +617,7 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 			if err := after.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if p = open(t, dir, says("x")); roomy {
+			if p = openService(t, dir, engineThatSays("x")); roomy {
 				check(p, chat.TurnError, chat.StatusError)
 			} else {
 				check(p, chat.TurnInterrupted, chat.StatusInterrupted)

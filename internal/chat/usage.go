@@ -8,6 +8,8 @@ import (
 	"collie/internal/store"
 )
 
+// This file stores how many tokens each step used and what it cost, and sums that up by day.
+
 // usageRow is the usage of one step.
 type usageRow struct {
 	at                   int64
@@ -16,7 +18,7 @@ type usageRow struct {
 	cost                 int64
 }
 
-func (r *usageRow) write(tx *store.Tx, l *live) {
+func (r *usageRow) write(tx *store.Tx, l *liveTurn) {
 	u := r.usage
 	tx.Exec(`INSERT INTO usage (at, session, turn, provider, model, label, input, cached, cache_write, output, reasoning, cost)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

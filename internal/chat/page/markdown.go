@@ -26,8 +26,8 @@ const (
 	maxMarks  = 4000      // characters in one paragraph that could each begin or end a mark
 )
 
-// reader parses CommonMark with tables, strikethrough and task lists.
-var reader = sync.OnceValue(func() parser.Parser {
+// markdownParser parses CommonMark with tables, strikethrough and task lists.
+var markdownParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(append(parser.DefaultInlineParsers(),
@@ -50,19 +50,20 @@ func Text(s string) string {
 // Markdown converts Markdown to HTML. It adds below to the levels of headings.
 func Markdown(source string, below int) string {
 	source = strings.ToValidUTF8(source, "\uFFFD")
-	if !readable(source) {
-		return plain(source)
+	if !isParsedQuickly(source) {
+		return unconverted(source)
 	}
 	src := []byte(source)
-	w := &writer{src: src, below: below}
-	w.blocks(reader().Parse(text.NewReader(src)), false)
+	w := &writer{src: src, addedLevels: below}
+	w.writeBlocks(markdownParser().Parse(text.NewReader(src)), false)
 	return w.String()
 }
 
-func plain(source string) string { return "<pre>" + Text(source) + "</pre>\n" }
+func unconverted(source string) string { return "<pre>" + Text(source) + "</pre>\n" }
 
-// readable reports whether a text can be parsed in linear time. Parsing takes much longer for some texts.
-func readable(source string) bool {
+// isParsedQuickly reports whether a text is short enough, and has few enough marks, to be parsed in linear time. Parsing takes
+// much longer for some texts.
+func isParsedQuickly(source string) bool {
 	if len(source) > maxSource {
 		return false
 	}
@@ -90,13 +91,13 @@ func count(line string, signs ...string) (n int) {
 // writer writes the nodes of a parsed text as HTML.
 type writer struct {
 	bytes.Buffer
-	src   []byte // the Markdown
-	below int    // added to the levels of headings
-	depth int    // of the node being written
+	src         []byte // the Markdown
+	addedLevels int    // added to the levels of headings
+	depth       int    // of the node being written
 }
 
-// down runs write one level deeper. It returns false, without running it, at the maximum depth.
-func (w *writer) down(write func()) bool {
+// writeDeeper runs write one level deeper. It returns false, without running it, at the maximum depth.
+func (w *writer) writeDeeper(write func()) bool {
 	if w.depth >= maxDepth {
 		return false
 	}
@@ -106,8 +107,8 @@ func (w *writer) down(write func()) bool {
 	return true
 }
 
-// wrap writes an element with the content that write writes.
-func (w *writer) wrap(tag, class string, write func()) {
+// writeElement writes an element with the content that write writes.
+func (w *writer) writeElement(tag, class string, write func()) {
 	w.WriteString("<" + tag)
 	if class != "" {
 		w.WriteString(` class="` + class + `"`)
@@ -117,11 +118,11 @@ func (w *writer) wrap(tag, class string, write func()) {
 	w.WriteString("</" + tag + ">")
 }
 
-// blocks writes the children of a block. In a tight list, paragraphs get no element of their own.
-func (w *writer) blocks(n ast.Node, tight bool) {
-	if !w.down(func() {
+// writeBlocks writes the children of a block. In a tight list, paragraphs get no element of their own.
+func (w *writer) writeBlocks(n ast.Node, tight bool) {
+	if !w.writeDeeper(func() {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			w.block(c, tight)
+			w.writeBlock(c, tight)
 			w.WriteByte('\n')
 		}
 	}) {
@@ -129,40 +130,40 @@ func (w *writer) blocks(n ast.Node, tight bool) {
 	}
 }
 
-// block writes one block. In a tight list, a paragraph gets no element of its own.
-func (w *writer) block(n ast.Node, tight bool) {
+// writeBlock writes one block. In a tight list, a paragraph gets no element of its own.
+func (w *writer) writeBlock(n ast.Node, tight bool) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		w.wrap(fmt.Sprintf("h%d", min(n.Level+w.below, 6)), "", func() { w.inline(n) })
+		w.writeElement(fmt.Sprintf("h%d", min(n.Level+w.addedLevels, 6)), "", func() { w.writeInlines(n) })
 	case *ast.Paragraph:
-		w.wrap("p", "", func() { w.inline(n) })
+		w.writeElement("p", "", func() { w.writeInlines(n) })
 	case *ast.TextBlock:
 		if tight {
-			w.inline(n)
+			w.writeInlines(n)
 		} else {
-			w.wrap("p", "", func() { w.inline(n) })
+			w.writeElement("p", "", func() { w.writeInlines(n) })
 		}
 	case *ast.ThematicBreak:
 		w.WriteString("<hr>")
 	case *ast.Blockquote:
-		w.wrap("blockquote", "", func() { w.blocks(n, false) })
+		w.writeElement("blockquote", "", func() { w.writeBlocks(n, false) })
 	case *ast.List:
-		w.list(n)
+		w.writeList(n)
 	case *extast.Table:
-		w.wrap("table", "", func() { w.table(n) })
+		w.writeElement("table", "", func() { w.writeTable(n) })
 	case *ast.LinkReferenceDefinition:
 	case *ast.HTMLBlock:
 		body := n.Lines().Value(w.src)
 		if n.HasClosure() {
 			body = append(bytes.Clone(body), n.ClosureLine.Value(w.src)...)
 		}
-		w.WriteString(plain(strings.TrimRight(string(body), "\n")))
+		w.WriteString(unconverted(strings.TrimRight(string(body), "\n")))
 	default: // code
 		w.WriteString("<pre><code>" + Text(string(n.Lines().Value(w.src))) + "</code></pre>")
 	}
 }
 
-func (w *writer) list(n *ast.List) {
+func (w *writer) writeList(n *ast.List) {
 	tag := "ul"
 	if n.IsOrdered() {
 		tag = "ol"
@@ -173,44 +174,44 @@ func (w *writer) list(n *ast.List) {
 	}
 	w.WriteString(">\n")
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		w.wrap("li", "", func() { w.blocks(c, n.IsTight) })
+		w.writeElement("li", "", func() { w.writeBlocks(c, n.IsTight) })
 		w.WriteByte('\n')
 	}
 	w.WriteString("</" + tag + ">")
 }
 
-func (w *writer) table(n *extast.Table) {
+func (w *writer) writeTable(n *extast.Table) {
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		tag := "td"
 		if _, head := r.(*extast.TableHeader); head {
 			tag = "th"
 		}
-		w.wrap("tr", "", func() {
+		w.writeElement("tr", "", func() {
 			for c := r.FirstChild(); c != nil; c = c.NextSibling() {
 				class := ""
 				if cell, ok := c.(*extast.TableCell); ok && (cell.Alignment == extast.AlignRight || cell.Alignment == extast.AlignCenter) {
 					class = cell.Alignment.String()
 				}
-				w.wrap(tag, class, func() { w.inline(c) })
+				w.writeElement(tag, class, func() { w.writeInlines(c) })
 			}
 		})
 		w.WriteByte('\n')
 	}
 }
 
-// inline writes the inline children of a node.
-func (w *writer) inline(n ast.Node) {
-	if !w.down(func() {
+// writeInlines writes the inline children of a node.
+func (w *writer) writeInlines(n ast.Node) {
+	if !w.writeDeeper(func() {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-			w.mark(c)
+			w.writeInline(c)
 		}
 	}) {
 		w.WriteString("…")
 	}
 }
 
-// mark writes one inline node: text, emphasis, code, a link.
-func (w *writer) mark(n ast.Node) {
+// writeInline writes one inline node: text, emphasis, code, a link.
+func (w *writer) writeInline(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
 		if n.IsRaw() {
@@ -227,37 +228,37 @@ func (w *writer) mark(n ast.Node) {
 	case *ast.String:
 		w.WriteString(Text(string(n.Value)))
 	case *ast.CodeSpan:
-		w.wrap("code", "", func() { w.raw(n) })
+		w.writeElement("code", "", func() { w.writeCodeText(n) })
 	case *ast.Emphasis:
 		tag := "em"
 		if n.Level > 1 {
 			tag = "strong"
 		}
-		w.wrap(tag, "", func() { w.inline(n) })
+		w.writeElement(tag, "", func() { w.writeInlines(n) })
 	case *extast.Strikethrough:
-		w.wrap("del", "", func() { w.inline(n) })
+		w.writeElement("del", "", func() { w.writeInlines(n) })
 	case *extast.TaskCheckBox:
 		w.WriteString(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
 	case *ast.Link:
-		w.link(unescape(n.Destination), func() { w.inline(n) })
+		w.writeLink(unescape(n.Destination), func() { w.writeInlines(n) })
 	case *ast.Image: // only linked: loading it would tell its host that the page is being read
-		w.link(unescape(n.Destination), func() { w.inline(n) })
+		w.writeLink(unescape(n.Destination), func() { w.writeInlines(n) })
 	case *ast.AutoLink:
 		label := string(n.Label(w.src))
 		if n.AutoLinkType == ast.AutoLinkEmail {
-			w.link("mailto:"+label, func() { w.WriteString(Text(label)) })
+			w.writeLink("mailto:"+label, func() { w.WriteString(Text(label)) })
 		} else {
-			w.link(label, func() { w.WriteString(Text(label)) })
+			w.writeLink(label, func() { w.WriteString(Text(label)) })
 		}
 	case *ast.RawHTML:
 		w.WriteString(Text(string(n.Segments.Value(w.src))))
 	default:
-		w.inline(n)
+		w.writeInlines(n)
 	}
 }
 
-// raw writes the text of inline code, in which a line break is a space.
-func (w *writer) raw(n ast.Node) {
+// writeCodeText writes the text of inline code, in which a line break is a space.
+func (w *writer) writeCodeText(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
 			w.WriteString(Text(strings.ReplaceAll(string(t.Value(w.src)), "\n", " ")))
@@ -265,8 +266,8 @@ func (w *writer) raw(n ast.Node) {
 	}
 }
 
-// link writes a link. If it may not be followed, it writes its label and its address as text.
-func (w *writer) link(to string, label func()) {
+// writeLink writes a link. If it may not be followed, it writes its label and its address as text.
+func (w *writer) writeLink(to string, label func()) {
 	if !isFollowable(to) {
 		label()
 		if to != "" {

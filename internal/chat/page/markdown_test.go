@@ -49,7 +49,7 @@ func TestMarkdownHostile(t *testing.T) {
 		for _, end := range []string{"", "\n"} {
 			source := strings.Repeat(unit+end, 100_000/len(unit+end))
 			begun := time.Now()
-			inert(t, page.Markdown(source, 2))
+			checkInert(t, page.Markdown(source, 2))
 			await.Within(t, fmt.Sprintf("%q many times", unit+end), time.Since(begun), 5*time.Second)
 		}
 	}
@@ -67,15 +67,15 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		inert(t, page.Markdown(s, 2))
+		checkInert(t, page.Markdown(s, 2))
 		if got := tagsIn(t, "<p title=\""+page.Text(s)+"\">"+page.Text(s)+"</p>"); strings.Count(got, "<") != 0 {
 			t.Errorf("%q: a text has markup", s)
 		}
 	})
 }
 
-// inert fails the test if HTML has comments, a doctype, or elements or attributes that converted Markdown never needs.
-func inert(t *testing.T, source string) {
+// checkInert fails the test if HTML has comments, a doctype, or elements or attributes that converted Markdown never needs.
+func checkInert(t *testing.T, source string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(source))
 	for {

@@ -5,6 +5,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,9 +60,9 @@ func Read(data []byte) (program string, all []Conversation, notes []string, err 
 			return program, all, append(notes, fmt.Sprintf("all behind the first %d conversations", maxConversations)), nil
 		}
 		program = name
-		t := tree{title: c.Get("title").String(), created: moment(c.Get("create_time"), c.Get("created_at"), c.Get("createdAt"))}
+		t := tree{title: c.Get("title").String(), created: firstTime(c.Get("create_time"), c.Get("created_at"), c.Get("createdAt"))}
 		read(c, &t)
-		if one, ok := t.conversation(); ok {
+		if one, ok := t.document(); ok {
 			all = append(all, one)
 		} else {
 			notes = append(notes, fmt.Sprintf("number %d (%s) has no messages", i+1, one.Title))
@@ -133,24 +134,24 @@ func readChatGPT(c gjson.Result, t *tree) {
 	t.current = c.Get("current_node").String()
 	c.Get("mapping").ForEach(func(key, v gjson.Result) bool {
 		m := v.Get("message")
-		n := node{id: key.String(), parent: v.Get("parent").String(), created: moment(m.Get("create_time")), model: m.Get("metadata.model_slug").String()}
+		n := node{id: key.String(), parent: v.Get("parent").String(), created: firstTime(m.Get("create_time")), model: m.Get("metadata.model_slug").String()}
 		role := m.Get("author.role").String()
 		switch {
 		case !m.IsObject() || m.Get("metadata.is_visually_hidden_from_conversation").Bool():
 		case role == "user" || role == "assistant":
 			n.role = chat.Role(role)
-			n.text = t.content(m.Get("content"))
+			n.text = t.chatGPTText(m.Get("content"))
 		case role == "system" && m.Get("content.parts.0").String() == "":
 		default:
-			t.skip("a message of role " + short(role))
+			t.skip("a message of role " + quoteShort(role))
 		}
 		t.add(n)
 		return true
 	})
 }
 
-// content returns the text of a ChatGPT message.
-func (t *tree) content(c gjson.Result) string {
+// chatGPTText returns the text of a ChatGPT message.
+func (t *tree) chatGPTText(c gjson.Result) string {
 	var parts []string
 	for _, p := range c.Get("parts").Array() {
 		switch {
@@ -170,11 +171,11 @@ func (t *tree) content(c gjson.Result) string {
 
 // readOpenWebUI reads a conversation of Open WebUI, whose messages are a map from ids to messages with a parentId.
 func readOpenWebUI(c gjson.Result, t *tree) {
-	t.title = first(t.title, c.Get("chat.title").String())
+	t.title = cmp.Or(t.title, c.Get("chat.title").String())
 	t.current = c.Get("chat.history.currentId").String()
 	c.Get("chat.history.messages").ForEach(func(key, m gjson.Result) bool {
-		n := node{id: key.String(), parent: m.Get("parentId").String(), created: moment(m.Get("timestamp")), model: m.Get("model").String(), text: text(m.Get("content"))}
-		t.role(&n, m.Get("role").String())
+		n := node{id: key.String(), parent: m.Get("parentId").String(), created: firstTime(m.Get("timestamp")), model: m.Get("model").String(), text: textOf(m.Get("content"))}
+		t.setRole(&n, m.Get("role").String())
 		for range m.Get("files").Array() {
 			t.skip("a picture or file")
 		}
@@ -218,18 +219,18 @@ func readLibreChat(c gjson.Result, t *tree) {
 		for i := range at.list {
 			m := &at.list[i]
 			n := node{
-				id: gjson.ParseBytes(m.MessageID).String(), parent: first(at.parent, gjson.ParseBytes(m.ParentMessageID).String()),
-				created: moment(gjson.ParseBytes(m.CreatedAt)), model: gjson.ParseBytes(m.Model).String(),
+				id: gjson.ParseBytes(m.MessageID).String(), parent: cmp.Or(at.parent, gjson.ParseBytes(m.ParentMessageID).String()),
+				created: firstTime(gjson.ParseBytes(m.CreatedAt)), model: gjson.ParseBytes(m.Model).String(),
 			}
 			if n.id == "" {
 				n.id = "unnamed " + strconv.Itoa(len(t.nodes)) + " " + strconv.Itoa(i)
 			}
-			n.text = first(text(gjson.ParseBytes(m.Text)), text(gjson.ParseBytes(m.Content)))
+			n.text = cmp.Or(textOf(gjson.ParseBytes(m.Text)), textOf(gjson.ParseBytes(m.Content)))
 			role := "assistant"
 			if gjson.ParseBytes(m.IsCreatedByUser).Bool() {
 				role = "user"
 			}
-			t.role(&n, role)
+			t.setRole(&n, role)
 			for range gjson.ParseBytes(m.Files).Array() {
 				t.skip("a picture or file")
 			}
@@ -241,17 +242,17 @@ func readLibreChat(c gjson.Result, t *tree) {
 	}
 }
 
-// role sets the role of n, unless it is one that sessions do not have.
-func (t *tree) role(n *node, role string) {
+// setRole sets the role of n, unless it is one that sessions do not have.
+func (t *tree) setRole(n *node, role string) {
 	if role == "user" || role == "assistant" {
 		n.role = chat.Role(role)
 		return
 	}
-	t.skip("a message of role " + short(role))
+	t.skip("a message of role " + quoteShort(role))
 }
 
-// text returns a string value, or the texts of a list of parts.
-func text(v gjson.Result) string {
+// textOf returns a string value, or the texts of a list of parts.
+func textOf(v gjson.Result) string {
 	if v.Type == gjson.String {
 		return v.String()
 	}
@@ -266,22 +267,16 @@ func text(v gjson.Result) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func short(s string) string {
+func quoteShort(s string) string {
 	if len(s) > 40 {
 		s = s[:40]
 	}
 	return strconv.Quote(strings.ToValidUTF8(s, "?"))
 }
 
-// moment returns the first value that is a time: seconds or milliseconds since 1970, or RFC 3339.
-func moment(values ...gjson.Result) time.Time {
+// firstTime returns the first value that is a time, else the zero time. A number from 1e11 on counts as milliseconds since 1970,
+// a smaller one as seconds, and a text is RFC 3339.
+func firstTime(values ...gjson.Result) time.Time {
 	for _, v := range values {
 		switch {
 		case v.Type == gjson.Number && v.Num > 1e11 && v.Num < 1e14:
@@ -303,11 +298,11 @@ type message struct {
 	Selected string `json:"selectedChildId,omitempty"`
 }
 
-// conversation returns the tree as a document. ok is false if it is empty.
-func (t *tree) conversation() (c Conversation, ok bool) {
-	byID, children, roots := t.family()
+// document returns the tree as a Conversation, whose Document is what Import reads. ok is false if the tree is empty.
+func (t *tree) document() (c Conversation, ok bool) {
+	byID, children, roots := t.relate()
 	doc, firstShown := t.messages(byID, children, roots)
-	c.Title, c.Messages = title(t.title), len(doc)
+	c.Title, c.Messages = oneLineTitle(t.title), len(doc)
 	for what, n := range t.skipped {
 		if n > 1 {
 			what += fmt.Sprintf(" (%d times)", n)
@@ -337,9 +332,9 @@ func (t *tree) conversation() (c Conversation, ok bool) {
 	return c, true
 }
 
-// family returns the nodes by id, the children of each node by its id, and the nodes without a parent, all as indexes
+// relate finds out which node is whose child. It returns the nodes by id, the children of each node by its id, and the nodes without a parent, all as indexes
 // into t.nodes. It skips nodes whose id is used already.
-func (t *tree) family() (byID map[string]int, children map[string][]int, roots []int) {
+func (t *tree) relate() (byID map[string]int, children map[string][]int, roots []int) {
 	byID, children = map[string]int{}, map[string][]int{}
 	for i, n := range t.nodes {
 		if _, twice := byID[n.id]; twice {
@@ -433,8 +428,8 @@ func (t *tree) activePath(byID map[string]int) map[string]bool {
 	return shown
 }
 
-// title returns s as a title of one line.
-func title(s string) string {
+// oneLineTitle returns s as a title of one line.
+func oneLineTitle(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
 	if len(s) > maxTitle {
 		s = strings.ToValidUTF8(s[:maxTitle], "") + "…"

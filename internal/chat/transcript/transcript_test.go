@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-func service(t *testing.T) *chat.Service {
+func openService(t *testing.T) *chat.Service {
 	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
 	if err != nil {
@@ -37,9 +37,9 @@ func service(t *testing.T) *chat.Service {
 	return c
 }
 
-// outline imports a document and returns the active path of the session, with the position of each message among its
+// importedPath imports a document and returns the active path of the session, with the position of each message among its
 // siblings.
-func outline(t *testing.T, s *chat.Service, doc []byte) string {
+func importedPath(t *testing.T, s *chat.Service, doc []byte) string {
 	t.Helper()
 	made, err := s.Import(t.Context(), bytes.NewReader(doc), nil)
 	if err != nil {
@@ -59,7 +59,7 @@ func outline(t *testing.T, s *chat.Service, doc []byte) string {
 // The exports of each program become sessions with all branches. The active path is the one that the program showed last.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	s := service(t)
+	s := openService(t)
 	for file, tt := range map[string]struct{ program, title, path, left string }{
 		"chatgpt.json": {
 			"ChatGPT", "Tea", "user 1/1 which tea?\nassistant 2/2 oolong\nuser 1/1 why?\nassistant 1/1 it is mild\n",
@@ -77,7 +77,7 @@ func TestRead(t *testing.T) {
 		if err != nil || program != tt.program || len(all) != 1 || len(notes) > 0 {
 			t.Fatalf("%s: %s, %d conversations, %v, %v", file, program, len(all), notes, err)
 		}
-		if got := outline(t, s, all[0].Document); got != tt.path || all[0].Title != tt.title || strings.Join(all[0].Left, ",") != tt.left {
+		if got := importedPath(t, s, all[0].Document); got != tt.path || all[0].Title != tt.title || strings.Join(all[0].Left, ",") != tt.left {
 			t.Errorf("%s: %q %q\n%s", file, all[0].Title, all[0].Left, got)
 		}
 	}
@@ -86,7 +86,7 @@ func TestRead(t *testing.T) {
 // An inconsistent export becomes a consistent session, and Left says what could not be converted.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	s := service(t)
+	s := openService(t)
 	webui := func(messages string) string {
 		return `{"chat":{"title":"x","history":{"messages":{` + messages + `}}}}`
 	}
@@ -111,7 +111,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %v, %d conversations, %.200v", name, err, len(all), all)
 			continue
 		}
-		if got := outline(t, s, all[0].Document); tt.path != "" && got != tt.path {
+		if got := importedPath(t, s, all[0].Document); tt.path != "" && got != tt.path {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}

@@ -10,13 +10,15 @@ import (
 	"collie/internal/chat"
 )
 
-// parts maps the text before a path variable to what the variable identifies.
-var parts = map[string]chat.Part{
-	"sessions": chat.PartSession, "messages": chat.PartMessage, "turns": chat.PartTurn, "blobs": chat.PartAttachment,
+// This file keeps clients whose token is held to a profile away from the conversations of other profiles.
+
+// idKinds maps the text before a path variable to what the variable identifies.
+var idKinds = map[string]chat.IDKind{
+	"sessions": chat.IDOfSession, "messages": chat.IDOfMessage, "turns": chat.IDOfTurn, "blobs": chat.IDOfAttachment,
 }
 
-// inReach returns an error of kind NotFound if a request is about a conversation that its sender may not see.
-func (a *api) inReach(r *http.Request, route *Route) error {
+// checkReach returns an error of kind NotFound if a request is about a conversation that its sender may not see.
+func (a *api) checkReach(r *http.Request, route *Route) error {
 	if route.Class != ClassChat {
 		return nil
 	}
@@ -36,16 +38,16 @@ func (a *api) inReach(r *http.Request, route *Route) error {
 }
 
 // partOf returns the part of a conversation that a request is about; "" if it is about none.
-func partOf(r *http.Request, pattern string) (what chat.Part, id string) {
+func partOf(r *http.Request, pattern string) (what chat.IDKind, id string) {
 	if strings.HasSuffix(pattern, "/blobs") {
-		return chat.PartSession, r.URL.Query().Get("session")
+		return chat.IDOfSession, r.URL.Query().Get("session")
 	}
 	before, variable, found := strings.Cut(pattern, "/{")
 	if !found {
 		return "", ""
 	}
 	name, _, _ := strings.Cut(variable, "}")
-	return parts[before[strings.LastIndexByte(before, '/')+1:]], r.PathValue(name)
+	return idKinds[before[strings.LastIndexByte(before, '/')+1:]], r.PathValue(name)
 }
 
 // reach filters the events of conversations that a client may see. The zero value allows all.
@@ -62,20 +64,20 @@ func (c *reach) filter(ctx context.Context, events []*chat.Event) []*chat.Event 
 	}
 	var seen []*chat.Event
 	for _, e := range events {
-		if e.Session == "" || c.has(ctx, e) {
+		if e.Session == "" || c.maySee(ctx, e) {
 			seen = append(seen, e)
 		}
 	}
 	return seen
 }
 
-// has reports whether the client may see an event of a session. The result is cached, because a session's profile
+// maySee reports whether the client may see an event of a session. The result is cached, because a session's profile
 // changes only with an event of that session. For a deleted session the cached result counts.
-func (c *reach) has(ctx context.Context, e *chat.Event) bool {
+func (c *reach) maySee(ctx context.Context, e *chat.Event) bool {
 	sees, known := c.known[e.Session]
 	changed := e.Kind == "session" && gjson.GetBytes(e.Body, "revision").Int() != 0
 	if !known || changed {
-		sees = c.service.InProfile(ctx, *c.only, chat.PartSession, e.Session) == nil
+		sees = c.service.InProfile(ctx, *c.only, chat.IDOfSession, e.Session) == nil
 		c.known[e.Session] = sees
 	}
 	return sees

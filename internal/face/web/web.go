@@ -239,7 +239,7 @@ func New(opts Options) http.Handler {
 			}
 			err := inFrame(req, &r)
 			if err == nil {
-				err = a.inReach(req, &r)
+				err = a.checkReach(req, &r)
 			}
 			if err == nil {
 				err = r.handle(a, w, req)
