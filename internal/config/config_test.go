@@ -15,8 +15,8 @@ import (
 	"collie/internal/config"
 )
 
-// write creates a settings file in a new folder and returns its path.
-func write(t *testing.T, text string) string {
+// writeSettings creates a settings file in a new folder and returns its path.
+func writeSettings(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "collie.json")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -31,10 +31,10 @@ func load(t *testing.T, files ...string) (*config.Config, error) {
 	return config.Load(config.Options{Files: files, Home: t.TempDir()})
 }
 
-// findings returns what Load reports about a text, one line each, without the folder.
-func findings(t *testing.T, text string) []string {
+// loadFindings returns what Load reports about a text, one line each, without the folder.
+func loadFindings(t *testing.T, text string) []string {
 	t.Helper()
-	file := write(t, text)
+	file := writeSettings(t, text)
 	c, err := load(t, file)
 	var list []config.Finding
 	if e, ok := errors.AsType[*config.Error](err); ok {
@@ -157,7 +157,7 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, findings(t, tc.text)); diff != "" {
+			if diff := cmp.Diff(tc.want, loadFindings(t, tc.text)); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -168,7 +168,7 @@ func TestFindings(t *testing.T) {
 func TestWrongNotebookLevelsAllowNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`[]`, `"r"`, `null`, `{"Work": "r"}`, `{"*": "rwd", "20240101120000-abcdefg": "R"}`, `{"20240101120000-ABCDEFG": "r"}`, `{"20240101120000-abcdefg": 1}`} {
-		c, err := load(t, write(t, `{"profiles": {"p": {"notebooks": `+text+`}}}`))
+		c, err := load(t, writeSettings(t, `{"profiles": {"p": {"notebooks": `+text+`}}}`))
 		if got := c.Profiles["p"].Notebooks; err == nil || !cmp.Equal(got, map[string]string{"*": "none"}) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -177,7 +177,7 @@ func TestWrongNotebookLevelsAllowNothing(t *testing.T) {
 
 func TestErrorHasALineForEachError(t *testing.T) {
 	t.Parallel()
-	file := write(t, `{"http": {"adr": 1, "addr": 2, "noAuth": 3}}`)
+	file := writeSettings(t, `{"http": {"adr": 1, "addr": 2, "noAuth": 3}}`)
 	c, err := load(t, file)
 	if c == nil || err == nil {
 		t.Fatalf("got %v, %v; want both a config and an error", c, err)
@@ -201,7 +201,7 @@ func TestShapesOfServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := write(t, text)
+			file := writeSettings(t, text)
 			c, err := load(t, file)
 			if err != nil {
 				t.Fatal(err)
@@ -233,7 +233,7 @@ func TestShapesOfServers(t *testing.T) {
 
 func TestPositionsInEntries(t *testing.T) {
 	t.Parallel()
-	file := write(t, "{\n  \"mcpServers\": {\n    \"a\": {\n      // the program\n      \"command\": \"x\",\n      \"args\": [\"1\",\n        \"2\"]\n    }\n  }\n}")
+	file := writeSettings(t, "{\n  \"mcpServers\": {\n    \"a\": {\n      // the program\n      \"command\": \"x\",\n      \"args\": [\"1\",\n        \"2\"]\n    }\n  }\n}")
 	c, err := load(t, file)
 	if err != nil {
 		t.Fatal(err)
@@ -260,8 +260,8 @@ func TestPositionsInEntries(t *testing.T) {
 
 func TestLaterFileWins(t *testing.T) {
 	t.Parallel()
-	first := write(t, `{"http": {"addr": "127.0.0.1:1", "noAuth": true}, "mcpServers": {"a": {"command": "old"}, "b": {"command": "b"}}}`)
-	second := write(t, `{"http": {"addr": "127.0.0.1:2"}, "servers": {"c": {"command": "c"}, "a": {"command": "new"}}}`)
+	first := writeSettings(t, `{"http": {"addr": "127.0.0.1:1", "noAuth": true}, "mcpServers": {"a": {"command": "old"}, "b": {"command": "b"}}}`)
+	second := writeSettings(t, `{"http": {"addr": "127.0.0.1:2"}, "servers": {"c": {"command": "c"}, "a": {"command": "new"}}}`)
 	c, err := load(t, first, second)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestLaterFileWins(t *testing.T) {
 
 func TestSections(t *testing.T) {
 	t.Parallel()
-	file := write(t, `{
+	file := writeSettings(t, `{
 		"http": {"tlsCert": "c.pem", "tlsKey": "/k.pem", "maxBody": "1MiB", "allowedOrigins": ["https://a"]},
 		"mcp": {"enabled": false, "env": {"deny": ["*_KEY"]}, "limits": {"maxFrame": 4096, "maxCallTimeout": "1h"}},
 		"cache": {"maxStale": "7d", "file": "tools.json"},
@@ -337,12 +337,12 @@ func TestFrameOrigins(t *testing.T) {
 		"ws://127.0.0.1:6806", "http://u:p@127.0.0.1", "http://a http://b", "http://a;script-src", "http://a,b", "HTTP://127.0.0.1", "http://127.0.0.1:6806#x", "null", "file://", "http://[::1",
 	} {
 		raw, _ := json.Marshal(bad)
-		c, err := load(t, write(t, `{"web":{"frameOrigins":["http://127.0.0.1:6806",`+string(raw)+`]}}`))
+		c, err := load(t, writeSettings(t, `{"web":{"frameOrigins":["http://127.0.0.1:6806",`+string(raw)+`]}}`))
 		if err == nil {
 			t.Errorf("%q passes: %q", bad, c.Web.FrameOrigins)
 		}
 	}
-	if c, err := load(t, write(t, `{"web":{"frameOrigins":["http://[::1]:6806","https://笔记.example"]}}`)); err != nil || len(c.Web.FrameOrigins) != 2 {
+	if c, err := load(t, writeSettings(t, `{"web":{"frameOrigins":["http://[::1]:6806","https://笔记.example"]}}`)); err != nil || len(c.Web.FrameOrigins) != 2 {
 		t.Errorf("%v %+v", err, c)
 	}
 }
@@ -353,7 +353,7 @@ func TestWhichFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "collie.json"), []byte(`{"http": {"addr": "h:1"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env, flag := write(t, `{"http": {"addr": "h:2"}}`), write(t, `{"http": {"addr": "h:3"}}`)
+	env, flag := writeSettings(t, `{"http": {"addr": "h:2"}}`), writeSettings(t, `{"http": {"addr": "h:3"}}`)
 	for name, tc := range map[string]struct {
 		opts config.Options
 		want string
@@ -414,7 +414,7 @@ func TestDigest(t *testing.T) {
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, write(t, `{"http": {"allowedHosts": ["a", "b"]}, "mcpServers": {"s": {"args": ["x"]}}, "siyuan": {"own": 1}}`))
+	c, err := load(t, writeSettings(t, `{"http": {"allowedHosts": ["a", "b"]}, "mcpServers": {"s": {"args": ["x"]}}, "siyuan": {"own": 1}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,8 @@ func kindName(k hujson.Kind) string {
 	}
 }
 
-// field reads and returns one setting. get returns nil if the setting has no value to show.
+// field is how one setting is read and shown: set checks the value in a file and stores it, get returns the present value,
+// nil if there is none to show.
 type field struct {
 	set func(*decoder, node)
 	get func() any
@@ -161,7 +162,8 @@ func section(fs fields) field {
 	return field{fs.read, func() any { return fs.values() }}
 }
 
-func text(n node) (string, bool) {
+// stringValue returns the text of a JSON string; ok is false if n is another value.
+func stringValue(n node) (s string, ok bool) {
 	if n.value.Value.Kind() != '"' {
 		return "", false
 	}
@@ -171,7 +173,7 @@ func text(n node) (string, bool) {
 // stringField returns a field whose value is any string. example is for messages.
 func stringField(p *string, example string) field {
 	return field{func(d *decoder, n node) {
-		s, ok := text(n)
+		s, ok := stringValue(n)
 		if !ok {
 			d.wrongType(n, fmt.Sprintf("a string such as %q", example))
 			return
@@ -185,7 +187,7 @@ func pathField(p *string) field {
 	f := stringField(p, "folder/name")
 	return field{func(d *decoder, n node) {
 		f.set(d, n)
-		if s, ok := text(n); ok && s != "" && !filepath.IsAbs(s) {
+		if s, ok := stringValue(n); ok && s != "" && !filepath.IsAbs(s) {
 			*p = filepath.Join(n.doc.dir, s)
 		}
 	}, f.get}
@@ -208,7 +210,7 @@ func pathsField(p *[]string) field {
 func choiceField(p *string, words ...string) field {
 	want := "one of " + strings.Join(words, ", ")
 	return field{func(d *decoder, n node) {
-		switch s, ok := text(n); {
+		switch s, ok := stringValue(n); {
 		case !ok:
 			d.wrongType(n, want)
 		case !slices.Contains(words, s):
@@ -249,7 +251,7 @@ func countField(p *int) field {
 // sizeField returns a field whose value is a number of bytes, as package units reads it, but not 0.
 func sizeField(p *int64) field {
 	return field{func(d *decoder, n node) {
-		s, ok := text(n)
+		s, ok := stringValue(n)
 		if n.value.Value.Kind() == '0' {
 			s, ok = string(n.value.Value.(hujson.Literal)), true
 		}
@@ -272,7 +274,7 @@ func sizeField(p *int64) field {
 // durationField returns a field whose value is a length of time with a unit, as package units reads it.
 func durationField(p *time.Duration) field {
 	return field{func(d *decoder, n node) {
-		s, ok := text(n)
+		s, ok := stringValue(n)
 		switch {
 		case n.value.Value.Kind() == '0':
 			d.fail(n, "R-CV-8", "%v", units.ErrMissing)
@@ -295,11 +297,12 @@ func durationField(p *time.Duration) field {
 }
 
 // modeField returns a field whose value is a file permission in octal. It is a string, because JSON has no octal numbers.
+// The owner must be able to read and write the file, and nobody may run it.
 func modeField(p *fs.FileMode) field {
 	const want = `a permission in octal, in quotes, such as "0600"`
 	show := func() string { return fmt.Sprintf("%04o", *p) }
 	return field{func(d *decoder, n node) {
-		s, ok := text(n)
+		s, ok := stringValue(n)
 		if !ok {
 			d.wrongType(n, want)
 			return
@@ -322,7 +325,8 @@ func isURL(s string, schemes ...string) bool {
 	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }
 
-// shownURL returns a URL without its user name and password.
+// shownURL returns a URL with *** in place of its user name and password and of the values of its query; "" if s is not a
+// URL.
 func shownURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -353,7 +357,7 @@ func listField(p *[]string, example string) field {
 		list := make([]string, 0, len(a.Elements))
 		for i := range a.Elements {
 			c := node{n.doc, &a.Elements[i], jsonc.Join(n.pointer, strconv.Itoa(i))}
-			s, ok := text(c)
+			s, ok := stringValue(c)
 			if !ok {
 				d.wrongType(c, fmt.Sprintf("a string such as %q", example))
 				continue

@@ -19,13 +19,13 @@ import (
 
 // This file changes settings files as text, so that comments and order stay.
 
-// edit replaces the text of a settings file with what change returns for it; text is nil if there is no file.
+// editFile replaces the text of a settings file with what change returns for it; text is nil if there is no file.
 // It runs only for what a person asks, by a command or in the pages. Nothing else writes settings files.
 //
 // A new text with errors that the old one does not have is refused with an [*Error]. The old text is kept as
 // file.bak. The mode stays, and a symbolic link is followed; a new file has mode 0600. Nothing is written if
 // the text does not change. Edits of several processes are serialized.
-func edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
+func editFile(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	file, err := resolveLinks(file)
 	if err != nil {
 		return fmt.Errorf("edit settings: %w", err)
@@ -44,7 +44,7 @@ func edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	if err != nil {
 		return fmt.Errorf("edit settings %q: %w", file, err)
 	}
-	if bytes.Equal(old, text) { // also if there is no file and edit creates none
+	if bytes.Equal(old, text) { // also if there is no file and change makes no text
 		return nil
 	}
 	if err := newErrors(file, old, text); err != nil {
@@ -81,14 +81,14 @@ func rewrite(file string, old, text []byte) error {
 	return os.Chmod(file, mode) // the umask may have removed bits
 }
 
-// newErrors returns the errors that text has and old does not, as an [*Error].
+// newErrors returns the errors that text has and old does not, as an [*Error]; nil if there are none.
 func newErrors(file string, old, text []byte) error {
 	key := func(f Finding) string { return f.Pointer + "\x00" + f.Rule + "\x00" + f.Message }
 	before := map[string]bool{}
-	for _, f := range check(file, old) {
+	for _, f := range findProblems(file, old) {
 		before[key(f)] = true
 	}
-	after := slices.DeleteFunc(check(file, text), func(f Finding) bool {
+	after := slices.DeleteFunc(findProblems(file, text), func(f Finding) bool {
 		return f.Severity != SeverityError || before[key(f)]
 	})
 	if len(after) > 0 {
@@ -97,8 +97,8 @@ func newErrors(file string, old, text []byte) error {
 	return nil
 }
 
-// check reads one text alone and returns its findings.
-func check(file string, text []byte) []Finding {
+// findProblems reads one text alone and returns its findings.
+func findProblems(file string, text []byte) []Finding {
 	var d decoder
 	if err := defaultConfig(Paths{}).read(&d, file, text); err != nil {
 		return nil // this error is not about the text
@@ -110,14 +110,14 @@ func check(file string, text []byte) []Finding {
 // the file if necessary. Only Name and Raw of an entry are used. A server that already exists is an error;
 // with replace its entry is replaced in place.
 func AddServers(ctx context.Context, file string, servers []ServerEntry, replace bool) error {
-	return edit(ctx, file, Add(servers, replace))
+	return editFile(ctx, file, Add(servers, replace))
 }
 
 // Add returns the change that [AddServers] makes.
 func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		for _, s := range servers {
-			at, found, err := serverPlace(text, s.Name)
+			at, found, err := serverPathInText(text, s.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -135,19 +135,19 @@ func Add(servers []ServerEntry, replace bool) func(text []byte) ([]byte, error) 
 // Remove returns the change that removes a server. A missing server is an error.
 func Remove(name string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
-		at, found, err := serverPlace(text, name)
+		at, found, err := serverPathInText(text, name)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			return nil, noServer(name)
+			return nil, noServerError(name)
 		}
 		return jsonc.Remove(text, at)
 	}
 }
 
-// serverPlace returns the path of a server in a file, or the path where it would be added.
-func serverPlace(text []byte, name string) (path []string, found bool, err error) {
+// serverPathInText returns the path of a server in a file, or the path where it would be added.
+func serverPathInText(text []byte, name string) (path []string, found bool, err error) {
 	parsed, err := jsonc.Parse(text)
 	if err != nil {
 		return nil, false, err
@@ -170,10 +170,10 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 	return place, false, nil
 }
 
-// SetMember sets the member at path in any JSON text with comments, such as another program's file, and
+// SetInText sets the member at path in any JSON text with comments, which need not be settings of ours, and
 // returns the new text. Everything else in it stays. Missing objects along the path are created. If the
 // member already has an equal value, text is returned unchanged.
-func SetMember(text []byte, path []string, value json.RawMessage) ([]byte, error) {
+func SetInText(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	return jsonc.Set(text, path, value)
 }
 

@@ -15,7 +15,8 @@ import (
 	"collie/internal/config"
 )
 
-const sample = `// my servers
+// sampleText is a settings file with comments and a trailing comma, which edits must keep.
+const sampleText = `// my servers
 {
   "mcpServers": {
     "one": { "command": "x" }, // the first
@@ -25,7 +26,8 @@ const sample = `// my servers
 }
 `
 
-func content(t *testing.T, file string) string {
+// readText returns the text of a file.
+func readText(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -34,9 +36,10 @@ func content(t *testing.T, file string) string {
 	return string(text)
 }
 
+// A server is added and removed again, with comments, backup and mode of the file as they should be.
 func TestAddAndRemoveServer(t *testing.T) {
 	t.Parallel()
-	file := write(t, sample)
+	file := writeSettings(t, sampleText)
 	if err := os.Chmod(file, 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +47,11 @@ func TestAddAndRemoveServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	const added = "\n    \"two\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \"p\"]\n    },"
-	want := strings.Replace(sample, "// the first", "// the first"+added, 1)
-	if diff := cmp.Diff(want, content(t, file)); diff != "" {
+	want := strings.Replace(sampleText, "// the first", "// the first"+added, 1)
+	if diff := cmp.Diff(want, readText(t, file)); diff != "" {
 		t.Errorf("after add (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(sample, content(t, file+".bak")); diff != "" {
+	if diff := cmp.Diff(sampleText, readText(t, file+".bak")); diff != "" {
 		t.Errorf("backup (-want +got):\n%s", diff)
 	}
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
@@ -60,7 +63,7 @@ func TestAddAndRemoveServer(t *testing.T) {
 	if err := config.Edit(t.Context(), file, config.Remove("two")); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
+	if diff := cmp.Diff(sampleText, readText(t, file)); diff != "" {
 		t.Errorf("after remove (-want +got):\n%s", diff)
 	}
 	if err := config.Edit(t.Context(), file, config.Remove("two")); err == nil {
@@ -68,6 +71,7 @@ func TestAddAndRemoveServer(t *testing.T) {
 	}
 }
 
+// A server is added where a file of this shape has its servers.
 func TestAddServerFindsTheShape(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{
@@ -77,25 +81,26 @@ func TestAddServerFindsTheShape(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := write(t, tc.text)
+			file := writeSettings(t, tc.text)
 			if err := config.AddServers(t.Context(), file, []config.ServerEntry{{Name: "n", Raw: json.RawMessage(`{"url":"u"}`)}}, false); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, content(t, file)); diff != "" {
+			if diff := cmp.Diff(tc.want, readText(t, file)); diff != "" {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+// A missing file is created, with its folder, and only for its owner.
 func TestEditMakesTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "collie.json")
 	if err := config.Edit(t.Context(), file, config.Setting("http.addr", config.Value("127.0.0.1:9"))); err != nil {
 		t.Fatal(err)
 	}
-	if want := "{\n  \"http\": {\n    \"addr\": \"127.0.0.1:9\"\n  }\n}\n"; content(t, file) != want {
-		t.Errorf("got %q", content(t, file))
+	if want := "{\n  \"http\": {\n    \"addr\": \"127.0.0.1:9\"\n  }\n}\n"; readText(t, file) != want {
+		t.Errorf("got %q", readText(t, file))
 	}
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode is %v, %v", info.Mode(), err)
@@ -105,9 +110,10 @@ func TestEditMakesTheFile(t *testing.T) {
 	}
 }
 
+// A change that brings a new error is refused, but one of several errors can be repaired.
 func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 	t.Parallel()
-	file := write(t, sample)
+	file := writeSettings(t, sampleText)
 	err := config.Edit(t.Context(), file, config.Setting("http.addr", json.RawMessage(`7420`)))
 	if e, ok := errors.AsType[*config.Error](err); !ok || len(e.Findings) != 1 || e.Findings[0].Pointer != "/http/addr" {
 		t.Errorf("got %v", err)
@@ -115,19 +121,20 @@ func TestSetRefusesWhatMakesTheFileInvalid(t *testing.T) {
 	if err := config.Edit(t.Context(), file, config.Setting("htpp.addr", json.RawMessage(`"h:1"`))); err == nil {
 		t.Error("an unknown section: no error")
 	}
-	if diff := cmp.Diff(sample, content(t, file)); diff != "" {
+	if diff := cmp.Diff(sampleText, readText(t, file)); diff != "" {
 		t.Errorf("the file changed (-want +got):\n%s", diff)
 	}
 	// A file with other errors can still be corrected step by step.
-	broken := write(t, `{"http": {"addr": 1, "noAuth": 2}}`)
+	broken := writeSettings(t, `{"http": {"addr": 1, "noAuth": 2}}`)
 	if err := config.Edit(t.Context(), broken, config.Setting("http.addr", config.Value("h:1"))); err != nil {
 		t.Errorf("repair of one of two errors: %v", err)
 	}
 }
 
+// Setting a value to what it is already writes neither the file nor a backup.
 func TestEditWithoutChangeWritesNothing(t *testing.T) {
 	t.Parallel()
-	file := write(t, sample)
+	file := writeSettings(t, sampleText)
 	if err := config.Edit(t.Context(), file, config.Setting("http.addr", config.Value("127.0.0.1:1"))); err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +143,10 @@ func TestEditWithoutChangeWritesNothing(t *testing.T) {
 	}
 }
 
+// A symbolic link stays, and the file that it names is changed.
 func TestEditFollowsALink(t *testing.T) {
 	t.Parallel()
-	file := write(t, "{}")
+	file := writeSettings(t, "{}")
 	link := filepath.Join(t.TempDir(), "link.json")
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here")
@@ -149,11 +157,12 @@ func TestEditFollowsALink(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v, %v", info.Mode(), err)
 	}
-	if !strings.Contains(content(t, file), `"noAuth": true`) {
-		t.Errorf("the file has %q", content(t, file))
+	if !strings.Contains(readText(t, file), `"noAuth": true`) {
+		t.Errorf("the file has %q", readText(t, file))
 	}
 }
 
+// Edits at the same time do not lose each other's changes.
 func TestEditsDoNotMix(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "collie.json")

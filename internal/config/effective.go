@@ -34,7 +34,7 @@ func (c *Config) Digest() string {
 	}
 	sum := sha256.Sum256(canonical(map[string]any{
 		"settings": c.fields().values(), "dirs": dirs, "inputs": c.Inputs, "shared": c.Cache.Shared,
-		"endpoint": c.Telemetry.Endpoint, "providers": c.Providers, // their secrets are hidden in the settings
+		"endpoint": c.Telemetry.Endpoint, "providers": c.Providers, "notify": c.Guard.Notify, "registry": c.MCP.Registry, // their secrets are hidden in the settings
 	}))
 	return hex.EncodeToString(sum[:])
 }

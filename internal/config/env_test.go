@@ -8,6 +8,7 @@ import (
 	"collie/internal/config"
 )
 
+// An Env has the last value of a variable, and the zero Env none.
 func TestEnv(t *testing.T) {
 	t.Setenv("COLLIE_TEST", "yes")
 	if v, ok := config.FromOS().Lookup("COLLIE_TEST"); !ok || v != "yes" {

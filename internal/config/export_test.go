@@ -1,4 +1,4 @@
 package config
 
 // Edit is the function behind [Config.Edit].
-var Edit = edit
+var Edit = editFile

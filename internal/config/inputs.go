@@ -69,7 +69,7 @@ func (in *Input) readOptions(d *decoder, n node) {
 				c = c.child(m)
 			}
 		}
-		s, ok := text(c)
+		s, ok := stringValue(c)
 		if !ok {
 			d.wrongType(c, "a string")
 			continue

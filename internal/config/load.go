@@ -179,13 +179,18 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 	}
 	doc := &document{Document: parsed, file: file, dir: filepath.Dir(abs)}
 	root := node{doc, parsed.Root(), ""}
-	for _, dup := range parsed.Duplicates() {
-		line, _ := parsed.Position(dup.First)
-		d.report(node{doc, root.value, dup.Pointer}, dup.Offset, "R-CF-3", SeverityError,
-			"duplicate key %q; it is in line %d too", dup.Name, line)
-	}
+	d.reportDuplicates(root)
 	c.readRoot(d, root)
 	return nil
+}
+
+// reportDuplicates reports the keys that a document has twice; root is its root.
+func (d *decoder) reportDuplicates(root node) {
+	for _, dup := range root.doc.Duplicates() {
+		line, _ := root.doc.Position(dup.First)
+		d.report(node{root.doc, root.value, dup.Pointer}, dup.Offset, "R-CF-3", SeverityError,
+			"duplicate key %q; it is in line %d too", dup.Name, line)
+	}
 }
 
 // readRoot reads the value of a whole file. Besides an object of sections, that may be a bare list of servers, or a single

@@ -79,7 +79,7 @@ func (a *Agent) fields() fields {
 		"fallbackModels":  listField(&a.FallbackModels, "anthropic/claude-haiku-4-5"),
 		"systemPrompt":    stringField(&a.SystemPrompt, "concise"),
 		"temperature":     numberField(&a.Temperature, 2),
-		"maxOutputTokens": wholeField(&a.MaxOutput, 1<<24),
+		"maxOutputTokens": wholeField(&a.MaxOutput, maxOutputTokens),
 		"reasoning":       choiceField(&a.Reasoning, "off", "low", "medium", "high"),
 		"tools":           listField(&a.Tools, "files__*"),
 		"denyTools":       listField(&a.DenyTools, "shell__*"),
@@ -93,7 +93,7 @@ func (a *Agent) fields() fields {
 	}
 }
 
-// numberField returns a field whose value is a number from 0 to maximum, or nothing.
+// numberField returns a field whose value is a number from 0 to maximum. *p stays nil where no file sets it.
 func numberField(p **float64, maximum float64) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -130,8 +130,8 @@ func wholeField(p *int, maximum int) field {
 	}, func() any { return *p }}
 }
 
-// switchField returns a field whose value is true, false or nothing.
-func switchField(p **bool) field {
+// optionalBoolField returns a field whose value is true or false. *p stays nil where no file sets it.
+func optionalBoolField(p **bool) field {
 	return field{func(d *decoder, n node) {
 		var v bool
 		before := len(d.findings)
@@ -146,16 +146,22 @@ func switchField(p **bool) field {
 	}}
 }
 
+// These bounds only catch slips of the pen: no model takes so many tokens or costs so many dollars.
+const (
+	maxContextTokens = 1 << 30
+	maxOutputTokens  = 1 << 24
+	maxPrice         = 1e6
+)
+
 func (m *Model) fields() fields {
-	const dear = 1e6
 	return fields{
-		"context":   wholeField(&m.Context, 1<<30),
-		"output":    wholeField(&m.Output, 1<<30),
-		"tools":     switchField(&m.Tools),
-		"images":    switchField(&m.Images),
-		"reasoning": switchField(&m.Reasoning),
+		"context":   wholeField(&m.Context, maxContextTokens),
+		"output":    wholeField(&m.Output, maxContextTokens),
+		"tools":     optionalBoolField(&m.Tools),
+		"images":    optionalBoolField(&m.Images),
+		"reasoning": optionalBoolField(&m.Reasoning),
 		"price": section(fields{
-			"input": numberField(&m.InputPrice, dear), "cachedInput": numberField(&m.CachedInputPrice, dear), "output": numberField(&m.OutputPrice, dear),
+			"input": numberField(&m.InputPrice, maxPrice), "cachedInput": numberField(&m.CachedInputPrice, maxPrice), "output": numberField(&m.OutputPrice, maxPrice),
 		}),
 	}
 }
@@ -204,7 +210,7 @@ func (c *Config) readProviders(d *decoder, n node) {
 	for i := range ms {
 		p := Provider{Name: jsonc.Name(&ms[i])}
 		at := n.child(&ms[i])
-		if !plainName(p.Name) {
+		if !isPlainName(p.Name) {
 			d.report(at, ms[i].Name.StartOffset, "value", SeverityError, "the name of a provider has no blanks and no /, got %q", p.Name)
 			continue
 		}
@@ -224,8 +230,9 @@ func (c *Config) readProviders(d *decoder, n node) {
 	}
 }
 
-// plainName reports whether a name can stand before a / and in a table.
-func plainName(s string) bool {
+// isPlainName reports whether a name is not empty and has no blanks and no /, so that it can stand before a / and in a
+// table.
+func isPlainName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\r\n/")
 }
 
@@ -284,8 +291,8 @@ func (p *Provider) readKeys(d *decoder, n node) {
 		before := len(d.findings)
 		k.fields().read(d, at)
 		switch {
-		case len(d.findings) > before && hasErrors(d.findings[before:]):
-		case !plainName(k.Label):
+		case hasErrors(d.findings[before:]): // a finding says so already
+		case !isPlainName(k.Label):
 			d.fail(at, "value", `a key needs a "label" without blanks and /, by which it is named`)
 		case k.Secret == "":
 			d.fail(at, "value", `a key needs a "secret", such as "${secret:NAME}", "env:NAME" or "file:PATH"`)

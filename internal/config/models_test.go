@@ -1,6 +1,8 @@
 package config_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,9 +11,10 @@ import (
 	"collie/internal/config"
 )
 
+// Providers, models and the defaults of conversations are read, and shown without keys and header values.
 func TestProviders(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, write(t, `{
+	c, err := load(t, writeSettings(t, `{
 		"providers": {
 			"openai": {"kind": "openai", "keys": [
 				{"label": "main", "secret": "${secret:openai_main}", "weight": 5, "models": ["gpt-*"]},
@@ -51,6 +54,7 @@ func TestProviders(t *testing.T) {
 	}
 }
 
+// Each mistake about providers, models and conversations is one finding, at its place in the text.
 func TestProviderFindings(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -73,24 +77,48 @@ func TestProviderFindings(t *testing.T) {
 		"engine":         {`{"agent": {"engine": "cli"}}`, `collie.json:1:22: agent.engine: expected one of auto, chat, react, direct, got "cli"`},
 		"misspelt model": {`{"agent": {"modle": "x"}}`, `collie.json:1:12: warning: agent.modle: unknown field; did you mean "model"?`},
 	} {
-		got := findings(t, tc.text)
+		got := loadFindings(t, tc.text)
 		if len(got) != 1 || got[0] != tc.want {
 			t.Errorf("%s:\n%q, want\n%q", name, got, tc.want)
 		}
 	}
 }
 
-// The digest changes with the key of a provider, although the shown settings hide the key.
-func TestDigestTellsKeys(t *testing.T) {
+// What the settings show as *** is a setting all the same: another key, header or password is another digest.
+func TestDigestTellsSecrets(t *testing.T) {
 	t.Parallel()
-	digest := func(secret string) string {
-		c, err := load(t, write(t, `{"providers": {"a": {"kind": "openai", "keys": [{"label": "x", "secret": "`+secret+`"}]}}}`))
-		if err != nil {
-			t.Fatal(err)
+	home := t.TempDir()
+	file := filepath.Join(home, "collie.json")
+	for name, text := range map[string]string{
+		"key of a provider":            `{"providers": {"a": {"kind": "openai", "keys": [{"label": "x", "secret": "SECRET"}]}}}`,
+		"header of a provider":         `{"providers": {"a": {"kind": "openai", "headers": {"X-Key": "SECRET"}, "keys": [{"label": "x", "secret": "env:A"}]}}}`,
+		"query for a provider":         `{"providers": {"a": {"kind": "openai", "baseURL": "https://api.example.org/v1?key=SECRET", "keys": [{"label": "x", "secret": "env:A"}]}}}`,
+		"header of notifications":      `{"guard": {"notify": {"url": "https://ntfy.example.org/t", "headers": {"Authorization": "Bearer SECRET"}}}}`,
+		"query for notifications":      `{"guard": {"notify": {"url": "https://ntfy.example.org/t?auth=SECRET"}}}`,
+		"password of the registry":     `{"mcp": {"registry": "https://me:SECRET@registry.example.org"}}`,
+		"query for the registry":       `{"mcp": {"registry": "https://registry.example.org/?token=SECRET"}}`,
+		"password of the shared cache": `{"cache": {"shared": "nats://me:SECRET@cache.example.org:4222"}}`,
+		"query for the telemetry":      `{"telemetry": {"endpoint": "https://traces.example.org/?token=SECRET"}}`,
+	} {
+		digest := func(secret string) string {
+			if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "SECRET", secret)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, err := config.Load(config.Options{Files: []string{file}, Home: home})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if strings.Contains(string(c.JSON()), secret) {
+				t.Errorf("%s is shown: %s", name, c.JSON())
+			}
+			return c.Digest()
 		}
-		return c.Digest()
-	}
-	if digest("one") == digest("two") {
-		t.Error("another key is the same setting")
+		one := digest("xyzzy-one")
+		if digest("xyzzy-two") == one {
+			t.Errorf("%s: another one is the same setting", name)
+		}
+		if digest("xyzzy-one") != one {
+			t.Errorf("%s: the same one is another setting", name)
+		}
 	}
 }

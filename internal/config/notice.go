@@ -17,7 +17,7 @@ import (
 
 // run reads the files again whenever they have changed and are quiet, until ctx ends.
 func (r *reader) run(ctx context.Context, w *WatchOptions) {
-	n := newNotices(w)
+	n := newFolderWatcher(w)
 	defer n.close()
 	n.follow(r.files())
 	if r.seen.update(r.files()) { // changed since they were read; n reports later changes
@@ -114,8 +114,8 @@ func sameLook(a, b fs.FileInfo) bool {
 // symbolic link may hide that; looking at the files is cheap.
 type folderWatcher struct {
 	watcher *fsnotify.Watcher // nil if there is none
-	folders map[string]bool   // the folders that are followed; the value says whether the system reports all their changes
-	all     bool              // every change of the files is reported
+	folders map[string]bool   // the folders that files need; the value says whether the system watches the folder
+	all     bool              // the system watches all of them, and reports every change in them
 }
 
 // slowPollFactor is the factor by which polling is slower if all changes are reported. Polling is still needed,
@@ -130,8 +130,8 @@ func (n *folderWatcher) every(poll time.Duration) time.Duration {
 	return poll
 }
 
-// newNotices returns a watcher that follows no folder yet. Without notices of the system, all is left to polling.
-func newNotices(w *WatchOptions) *folderWatcher {
+// newFolderWatcher returns a watcher that follows no folder yet. Without notices of the system, all is left to polling.
+func newFolderWatcher(w *WatchOptions) *folderWatcher {
 	n := &folderWatcher{folders: map[string]bool{}}
 	if w.PollOnly {
 		return n

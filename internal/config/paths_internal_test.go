@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The folders follow --home, else COLLIE_HOME, else the customs of the operating system.
 func TestFindPaths(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -13,26 +14,26 @@ func TestFindPaths(t *testing.T) {
 		env        Env
 		want       Paths
 	}{
-		"one home": {"/c", "linux", EnvOf("HOME=/u", "COLLIE_HOME=/other"), Paths{
+		"one home": {home: "/c", goos: "linux", env: EnvOf("HOME=/u", "COLLIE_HOME=/other"), want: Paths{
 			Config: "/c", Cache: "/c/cache", State: "/c/state", Data: "/c/data", ConfigFile: "/c/collie.json", Home: "/c",
 		}},
-		"home by environment": {"", "darwin", EnvOf("COLLIE_HOME=/c"), Paths{
+		"home by environment": {home: "", goos: "darwin", env: EnvOf("COLLIE_HOME=/c"), want: Paths{
 			Config: "/c", Cache: "/c/cache", State: "/c/state", Data: "/c/data", ConfigFile: "/c/collie.json", Home: "/c",
 		}},
-		"Linux": {"", "linux", EnvOf("HOME=/u"), Paths{
+		"Linux": {home: "", goos: "linux", env: EnvOf("HOME=/u"), want: Paths{
 			Config: "/u/.config/collie", Cache: "/u/.cache/collie", State: "/u/.local/state/collie",
 			Data: "/u/.local/share/collie", ConfigFile: "/u/.config/collie/collie.json",
 		}},
-		"XDG, relative ignored": {"", "linux", EnvOf("HOME=/u", "XDG_CONFIG_HOME=/x", "XDG_STATE_HOME=here"), Paths{
+		"XDG, relative ignored": {home: "", goos: "linux", env: EnvOf("HOME=/u", "XDG_CONFIG_HOME=/x", "XDG_STATE_HOME=here"), want: Paths{
 			Config: "/x/collie", Cache: "/u/.cache/collie", State: "/u/.local/state/collie",
 			Data: "/u/.local/share/collie", ConfigFile: "/x/collie/collie.json",
 		}},
-		"macOS": {"", "darwin", EnvOf("HOME=/u"), Paths{
+		"macOS": {home: "", goos: "darwin", env: EnvOf("HOME=/u"), want: Paths{
 			Config: "/u/Library/Application Support/collie", Cache: "/u/Library/Caches/collie/cache",
 			State: "/u/Library/Application Support/collie/state", Data: "/u/Library/Application Support/collie",
 			ConfigFile: "/u/Library/Application Support/collie/collie.json",
 		}},
-		"Windows": {"", "windows", EnvOf("USERPROFILE=/u"), Paths{
+		"Windows": {home: "", goos: "windows", env: EnvOf("USERPROFILE=/u"), want: Paths{
 			Config: "/u/AppData/Roaming/collie", Cache: "/u/AppData/Local/collie/cache",
 			State: "/u/AppData/Local/collie/state", Data: "/u/AppData/Local/collie",
 			ConfigFile: "/u/AppData/Roaming/collie/collie.json",

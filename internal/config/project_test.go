@@ -15,8 +15,8 @@ import (
 	"collie/internal/config"
 )
 
-// trust marks the file of a project as trusted.
-func trust(t *testing.T, paths config.Paths, dir string) *config.Project {
+// trustProject marks the file of a project as trusted.
+func trustProject(t *testing.T, paths config.Paths, dir string) *config.Project {
 	t.Helper()
 	p, err := config.FindProject(paths, dir)
 	if err != nil {
@@ -28,13 +28,13 @@ func trust(t *testing.T, paths config.Paths, dir string) *config.Project {
 	return p
 }
 
-// projectOf makes a home with user settings and a project folder with its own settings.
-func projectOf(t *testing.T, user, project string) (o config.Options, paths config.Paths, file string) {
+// makeProject makes a home with user settings and a project folder with its own settings.
+func makeProject(t *testing.T, user, project string) (o config.Options, paths config.Paths, file string) {
 	t.Helper()
-	o = config.Options{Home: t.TempDir(), Project: real(t, t.TempDir())}
+	o = config.Options{Home: t.TempDir(), Project: resolveLinks(t, t.TempDir())}
 	file = filepath.Join(o.Project, config.ProjectFile)
-	put(t, filepath.Join(o.Home, "collie.json"), user)
-	put(t, file, project)
+	overwriteFile(t, filepath.Join(o.Home, "collie.json"), user)
+	overwriteFile(t, file, project)
 	paths, err := config.FindPaths(o.Home, o.Env)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func projectOf(t *testing.T, user, project string) (o config.Options, paths conf
 	return o, paths, file
 }
 
-func real(t *testing.T, dir string) string {
+func resolveLinks(t *testing.T, dir string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestProjectIsUsedOnceTrusted(t *testing.T) {
 		"new": {"command": "sh", "args": ["-c", "真"], "envFile": "/dev/zero", "env": {"K": "v"}, "cwd": "x", "disabled": false},
 		"odd": 1
 	}}`
-	o, paths, file := projectOf(t, `{"mcpServers": {"mine": {"command": "ours"}}}`, text)
+	o, paths, file := makeProject(t, `{"mcpServers": {"mine": {"command": "ours"}}}`, text)
 	alone := mustLoad(t, config.Options{Home: o.Home})
 	c := mustLoad(t, o)
 	if c.Digest() != alone.Digest() || string(c.JSON()) != string(alone.JSON()) {
@@ -97,7 +97,7 @@ func TestProjectIsUsedOnceTrusted(t *testing.T) {
 		t.Errorf("the command of new is in line %d, want 3", line)
 	}
 
-	trust(t, paths, o.Project)
+	trustProject(t, paths, o.Project)
 	c = mustLoad(t, o)
 	got = nil
 	for _, s := range c.Servers {
@@ -118,11 +118,11 @@ func TestProjectIsUsedOnceTrusted(t *testing.T) {
 		t.Errorf("warnings %v", c.Warnings)
 	}
 
-	put(t, file, text+" ")
+	overwriteFile(t, file, text+" ")
 	if c = mustLoad(t, o); c.Project.State != config.Changed || c.Digest() != alone.Digest() || c.Warnings[0].Rule != "changed" {
 		t.Errorf("one more byte, and the project is %s with %v", c.Project.State, c.Warnings)
 	}
-	put(t, file, text)
+	overwriteFile(t, file, text)
 	if c = mustLoad(t, o); c.Project.State != config.Trusted {
 		t.Errorf("as it was again, the project is %s", c.Project.State)
 	}
@@ -139,13 +139,13 @@ func TestProjectIsUsedOnceTrusted(t *testing.T) {
 
 func TestProjectCannotSetAnythingElse(t *testing.T) {
 	t.Parallel()
-	o, paths, _ := projectOf(t, `{"mcpServers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "default": "mine"}]}`, `{
+	o, paths, _ := makeProject(t, `{"mcpServers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "default": "mine"}]}`, `{
 		"mcpServers": {"p": {"command": "x"}}, "inputs": [{"id": "k", "default": "theirs"}, {"id": "l"}],
 		"http": {"addr": "0.0.0.0:80", "noAuth": true}, "audit": {"content": "none"}, "mcp": {"limits": {"maxFrame": 1}, "env": {"deny": []}},
 		"cache": {"file": "/x"}, "log": {"file": "/y"}, "secrets": {"store": "file"}, "siyuan": {"enabled": false}, "vault": {"file": "v"},
 		"profiles": {"default": {"tools": ["p"]}}, "x-own": 1, "htpp": 1
 	}`)
-	trust(t, paths, o.Project)
+	trustProject(t, paths, o.Project)
 	c := mustLoad(t, o)
 	alone := mustLoad(t, config.Options{Home: o.Home})
 	var a, b map[string]json.RawMessage
@@ -177,9 +177,9 @@ func TestProjectCannotSetAnythingElse(t *testing.T) {
 
 func TestProjectIsLookedForOnlyWhereNoFileIsNamed(t *testing.T) {
 	t.Parallel()
-	o, paths, file := projectOf(t, servers("a"), servers("p"))
-	trust(t, paths, o.Project)
-	if got := told(mustLoad(t, o), nil); got != "a p" {
+	o, paths, file := makeProject(t, settingsWithServers("a"), settingsWithServers("p"))
+	trustProject(t, paths, o.Project)
+	if got := describeReport(mustLoad(t, o), nil); got != "a p" {
 		t.Errorf("servers %s", got)
 	}
 	own := filepath.Join(o.Home, "collie.json")
@@ -199,8 +199,8 @@ func TestProjectIsLookedForOnlyWhereNoFileIsNamed(t *testing.T) {
 
 func TestTrustFileIsPrivate(t *testing.T) {
 	t.Parallel()
-	o, paths, file := projectOf(t, `{}`, servers("p"))
-	trust(t, paths, o.Project)
+	o, paths, file := makeProject(t, `{}`, settingsWithServers("p"))
+	trustProject(t, paths, o.Project)
 	store := filepath.Join(paths.State, "trust.json")
 	info, err := os.Stat(store)
 	if err != nil {
@@ -240,9 +240,9 @@ func TestTrustFileIsPrivate(t *testing.T) {
 
 func TestWrongProject(t *testing.T) {
 	t.Parallel()
-	o, paths, file := projectOf(t, servers("a"), `{"mcpServers": {`)
-	if c := mustLoad(t, o); told(c, nil) != "a" { // the user's own servers work in spite of a broken project
-		t.Errorf("servers %s", told(c, nil))
+	o, paths, file := makeProject(t, settingsWithServers("a"), `{"mcpServers": {`)
+	if c := mustLoad(t, o); describeReport(c, nil) != "a" { // the user's own servers work in spite of a broken project
+		t.Errorf("servers %s", describeReport(c, nil))
 	}
 	p, err := config.FindProject(paths, o.Project)
 	if err != nil {
@@ -261,14 +261,14 @@ func TestWrongProject(t *testing.T) {
 	if err := os.Mkdir(file, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if c := mustLoad(t, o); told(c, nil) != "a" || len(c.Warnings) != 1 {
-		t.Errorf("a folder in its place: %s, %v", told(c, nil), c.Warnings)
+	if c := mustLoad(t, o); describeReport(c, nil) != "a" || len(c.Warnings) != 1 {
+		t.Errorf("a folder in its place: %s, %v", describeReport(c, nil), c.Warnings)
 	}
 }
 
 func TestEditKeepsTrust(t *testing.T) {
 	t.Parallel()
-	o, paths, file := projectOf(t, servers("a"), servers("p"))
+	o, paths, file := makeProject(t, settingsWithServers("a"), settingsWithServers("p"))
 	state := func() config.TrustState { return mustLoad(t, o).Project.State }
 	c := mustLoad(t, o)
 	if err := c.Edit(t.Context(), file, config.Switch(false, "p")); err != nil {
@@ -277,7 +277,7 @@ func TestEditKeepsTrust(t *testing.T) {
 	if state() != config.Untrusted {
 		t.Error("an edit made an untrusted file trusted")
 	}
-	trust(t, paths, o.Project)
+	trustProject(t, paths, o.Project)
 	c = mustLoad(t, o)
 	if err := c.Edit(t.Context(), file, config.Switch(true, "p")); err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestEditKeepsTrust(t *testing.T) {
 		t.Errorf("after an edit of ours the project is %s", state())
 	}
 	c = mustLoad(t, o)
-	put(t, file, servers("p", "evil")) // somebody else has changed the file meanwhile
+	overwriteFile(t, file, settingsWithServers("p", "evil")) // somebody else has changed the file meanwhile
 	if err := c.Edit(t.Context(), file, config.Switch(false, "p")); err != nil {
 		t.Fatal(err)
 	}

@@ -22,36 +22,36 @@ func TestRules(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		text    string
-		want    []string
-		servers string
+		want    []string // findings: severity and rule
+		servers string   // the names of the servers that are read
 	}{
-		"shape mcpServers":              {`{"mcpServers": {"a": {"command": "x"}}}`, nil, "a"},
-		"shape servers and inputs":      {`{"servers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "type": "promptString"}]}`, nil, "a"},
-		"shape context_servers":         {`{"context_servers": {"a": {"command": "x"}}, "theme": "dark"}`, []string{"warning unknown", "warning unknown"}, ""},
-		"shape mcp of opencode":         {`{"mcp": {"a": {"type": "remote", "url": "http://h"}}}`, []string{"warning unknown"}, ""},
-		"shape pasted":                  {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{"warning shape"}, "a b"},
-		"shape pasted, one is none":     {`{"a": {"command": "x"}, "b": {}}`, []string{"warning unknown", "warning unknown"}, ""},
-		"shape a bare entry":            {`{"command": "npx", "args": ["-y", "12306-mcp"]}`, []string{"error shape"}, ""},
-		"shape both, different names":   {`{"mcpServers": {"a": {}}, "servers": {"b": {}}}`, nil, "a b"},
-		"shape both, the same name":     {`{"mcpServers": {"a": {}}, "servers": {"a": {}}}`, []string{"error R-CF-3"}, "a"},
-		"encoding: BOM":                 {"\xef\xbb\xbf{\"mcpServers\": {\"a\": {}}}", nil, "a"},
-		"encoding: comments and commas": {"/* 注释 */ {\"mcpServers\": {\"a\": {},}, // last\n}", nil, "a"},
-		"encoding: UTF-16":              {"\xff\xfe{\x00}\x00", []string{"error syntax"}, ""},
-		"encoding: not UTF-8":           {"{\"x-a\": \"\xff\"}", []string{"error syntax"}, ""},
-		"R-CF-3 4 MiB":                  {strings.Repeat(" ", config.MaxSize-2) + "{}", nil, ""},
-		"R-CF-3 more than 4 MiB":        {strings.Repeat(" ", config.MaxSize-1) + "{}", []string{"error R-CF-3"}, ""},
-		"R-CF-3 64 levels":              {deep(61), nil, "a"},
-		"R-CF-3 65 levels":              {deep(62), []string{"error syntax"}, ""},
-		"R-CF-3 duplicate key":          {`{"http": {}, "http": {}}`, []string{"error R-CF-3"}, ""},
-		"R-CF-3 duplicate in entry":     {`{"mcpServers": {"a": {"env": {"A": "1", "\u0041": "2"}}}}`, []string{"error R-CF-3"}, "a"},
-		"tolerance: others are read":    {`{"mcpServers": {"a": 1, "b": null, "c": {"command": []}}}`, nil, "a b c"},
-		"R-CV-8 bare number":            {`{"cache": {"firstListWait": 3}}`, []string{"error R-CV-8"}, ""},
-		"R-CV-8 bare number in quotes":  {`{"mcp": {"drain": "5"}}`, []string{"error R-CV-8"}, ""},
-		"R-CV-8 zero needs no unit":     {`{"mcp": {"drain": "0"}}`, nil, ""},
+		"shape mcpServers":              {text: `{"mcpServers": {"a": {"command": "x"}}}`, want: nil, servers: "a"},
+		"shape servers and inputs":      {text: `{"servers": {"a": {"command": "x"}}, "inputs": [{"id": "k", "type": "promptString"}]}`, want: nil, servers: "a"},
+		"shape context_servers":         {text: `{"context_servers": {"a": {"command": "x"}}, "theme": "dark"}`, want: []string{"warning unknown", "warning unknown"}, servers: ""},
+		"shape mcp of opencode":         {text: `{"mcp": {"a": {"type": "remote", "url": "http://h"}}}`, want: []string{"warning unknown"}, servers: ""},
+		"shape pasted":                  {text: `{"a": {"command": "x"}, "b": {"url": "http://h"}}`, want: []string{"warning shape"}, servers: "a b"},
+		"shape pasted, one is none":     {text: `{"a": {"command": "x"}, "b": {}}`, want: []string{"warning unknown", "warning unknown"}, servers: ""},
+		"shape a bare entry":            {text: `{"command": "npx", "args": ["-y", "12306-mcp"]}`, want: []string{"error shape"}, servers: ""},
+		"shape both, different names":   {text: `{"mcpServers": {"a": {}}, "servers": {"b": {}}}`, want: nil, servers: "a b"},
+		"shape both, the same name":     {text: `{"mcpServers": {"a": {}}, "servers": {"a": {}}}`, want: []string{"error R-CF-3"}, servers: "a"},
+		"encoding: BOM":                 {text: "\xef\xbb\xbf{\"mcpServers\": {\"a\": {}}}", want: nil, servers: "a"},
+		"encoding: comments and commas": {text: "/* 注释 */ {\"mcpServers\": {\"a\": {},}, // last\n}", want: nil, servers: "a"},
+		"encoding: UTF-16":              {text: "\xff\xfe{\x00}\x00", want: []string{"error syntax"}, servers: ""},
+		"encoding: not UTF-8":           {text: "{\"x-a\": \"\xff\"}", want: []string{"error syntax"}, servers: ""},
+		"4 MiB":                         {text: strings.Repeat(" ", config.MaxSize-2) + "{}", want: nil, servers: ""},
+		"more than 4 MiB":               {text: strings.Repeat(" ", config.MaxSize-1) + "{}", want: []string{"error R-CF-3"}, servers: ""},
+		"64 levels":                     {text: deep(61), want: nil, servers: "a"},
+		"65 levels":                     {text: deep(62), want: []string{"error syntax"}, servers: ""},
+		"duplicate key":                 {text: `{"http": {}, "http": {}}`, want: []string{"error R-CF-3"}, servers: ""},
+		"duplicate in entry":            {text: `{"mcpServers": {"a": {"env": {"A": "1", "\u0041": "2"}}}}`, want: []string{"error R-CF-3"}, servers: "a"},
+		"tolerance: others are read":    {text: `{"mcpServers": {"a": 1, "b": null, "c": {"command": []}}}`, want: nil, servers: "a b c"},
+		"time: bare number":             {text: `{"cache": {"firstListWait": 3}}`, want: []string{"error R-CV-8"}, servers: ""},
+		"time: bare number in quotes":   {text: `{"mcp": {"drain": "5"}}`, want: []string{"error R-CV-8"}, servers: ""},
+		"time: zero needs no unit":      {text: `{"mcp": {"drain": "0"}}`, want: nil, servers: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, err := load(t, write(t, tc.text))
+			c, err := load(t, writeSettings(t, tc.text))
 			found := c.Warnings
 			if wrong, ok := errors.AsType[*config.Error](err); ok {
 				found = wrong.Findings
@@ -63,8 +63,8 @@ func TestRules(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("findings (-want +got):\n%s\n%v", diff, found)
 			}
-			if told(c, nil) != tc.servers {
-				t.Errorf("servers %q, want %q", told(c, nil), tc.servers)
+			if describeReport(c, nil) != tc.servers {
+				t.Errorf("servers %q, want %q", describeReport(c, nil), tc.servers)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func TestRules(t *testing.T) {
 // A project's file changes nothing before it is trusted, and only servers and inputs after that.
 func FuzzProject(f *testing.F) {
 	for _, s := range []string{
-		servers("mine", "new"), `{"http": {"noAuth": true}, "servers": {"a": {"url": "u"}}}`, `{"a": {"command": "x"}}`,
+		settingsWithServers("mine", "new"), `{"http": {"noAuth": true}, "servers": {"a": {"url": "u"}}}`, `{"a": {"command": "x"}}`,
 		`{"inputs": [{"id": "k", "default": "d"}], "profiles": {"default": {}}}`, `{`, ``, `[]`, `{"mcpServers": {"a": 1, "b": {"command": {"x": "\ud800"}}}}`,
 	} {
 		f.Add([]byte(s))
@@ -85,10 +85,10 @@ func FuzzProject(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		put(t, filepath.Join(home, "collie.json"), servers("mine"))
-		put(t, filepath.Join(dir, config.ProjectFile), string(text))
+		overwriteFile(t, filepath.Join(home, "collie.json"), settingsWithServers("mine"))
+		overwriteFile(t, filepath.Join(dir, config.ProjectFile), string(text))
 		alone := mustLoad(t, config.Options{Home: home})
-		if c := mustLoad(t, o); c.Digest() != alone.Digest() || told(c, nil) != "mine" && !strings.HasPrefix(told(c, nil), "mine ") {
+		if c := mustLoad(t, o); c.Digest() != alone.Digest() || describeReport(c, nil) != "mine" && !strings.HasPrefix(describeReport(c, nil), "mine ") {
 			t.Fatalf("an untrusted file changes the settings to %s", c.JSON())
 		}
 		p, err := config.FindProject(paths, dir)

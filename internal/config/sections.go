@@ -37,8 +37,8 @@ func (c *Config) fields() fields {
 		"log":        section(c.Log.fields()),
 		"analytics":  section(c.Analytics.fields()),
 		"telemetry":  section(c.Telemetry.fields()),
-		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
-		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File), "sync": pathsField(&c.Vault.Sync)}),
+		"siyuan":     openSection(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
+		"vault":      openSection(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File), "sync": pathsField(&c.Vault.Sync)}),
 		"profiles":   {c.readProfiles, c.profileValues},
 		"providers":  {c.readProviders, c.providerValues},
 		"models":     {c.readModels, c.modelValues},
@@ -78,8 +78,7 @@ func publicURLField(p *string) field {
 	f := stringField(p, "https://notes.example.org")
 	return field{func(d *decoder, n node) {
 		f.set(d, n)
-		u, err := url.Parse(*p)
-		if *p != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
+		if *p != "" && !isPublicURL(*p) {
 			d.fail(n, "value", "expected https, a name and perhaps a port, such as \"https://notes.example.org\", got %q", *p)
 			*p = ""
 		}
@@ -87,16 +86,23 @@ func publicURLField(p *string) field {
 	}, f.get}
 }
 
-// originsField returns a field whose value is a list of origins as browsers write them. Because they are written into a
-// Content-Security-Policy, characters that could change it are refused: white space, semicolons, commas, quotes and stars.
+// isPublicURL reports whether s is https, a host and perhaps a port, without anything else but slashes at the end.
+func isPublicURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return false
+	}
+	return u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
+}
+
+// originsField returns a field whose value is a list of origins as browsers write them.
 func originsField(p *[]string) field {
 	const example = "http://127.0.0.1:6806"
 	f := listField(p, example)
 	return field{func(d *decoder, n node) {
 		f.set(d, n)
 		for _, s := range *p {
-			u, err := url.Parse(s)
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Scheme+"://"+u.Host != s || strings.ContainsAny(s, " \t\r\n;,'\"*") {
+			if !isOrigin(s) {
 				d.fail(n, "value", "expected origins such as [%q], a scheme, a host and perhaps a port, got %q", example, s)
 				*p = nil
 				return
@@ -105,14 +111,26 @@ func originsField(p *[]string) field {
 	}, f.get}
 }
 
+// isOrigin reports whether s is the origin of a page: http or https, a host and perhaps a port. Because origins are written
+// into a Content-Security-Policy, characters that could change it are refused: white space, semicolons, commas, quotes and
+// stars.
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	return u.Scheme+"://"+u.Host == s && !strings.ContainsAny(s, " \t\r\n;,'\"*")
+}
+
 // proxiesField returns a field whose value is a list of addresses and networks.
 func proxiesField(p *[]string) field {
 	f := listField(p, "127.0.0.1")
 	return field{func(d *decoder, n node) {
 		f.set(d, n)
 		for _, s := range *p {
-			_, err := netip.ParseAddr(s)
-			if _, bad := netip.ParsePrefix(s); err != nil && bad != nil {
+			_, notAddress := netip.ParseAddr(s)
+			_, notNetwork := netip.ParsePrefix(s)
+			if notAddress != nil && notNetwork != nil {
 				d.fail(n, "value", "expected addresses and networks such as [\"127.0.0.1\", \"10.0.0.0/8\"], got %q", s)
 				*p = nil
 				return
@@ -129,7 +147,10 @@ func addrField(p *string, isSet *bool) field {
 		*isSet = true
 		f.set(d, n)
 		_, port, err := net.SplitHostPort(*p)
-		if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil {
 			d.fail(n, "value", "expected host:port such as \"127.0.0.1:7420\", got %q", *p)
 			*p = before
 		}
@@ -381,8 +402,9 @@ func keepField(p *time.Duration) field {
 	}, length.get}
 }
 
-// open returns a field whose value is a section with more fields than fs; another package reads those from raw.
-func open(raw *json.RawMessage, fs fields) field {
+// openSection returns a field whose value is a section with more fields than fs. All of it is kept in raw, from which
+// another package reads the others.
+func openSection(raw *json.RawMessage, fs fields) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
 			d.wrongType(n, "an object")
@@ -430,7 +452,7 @@ var notebookID = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
 // have been meant for any of them.
 func (p *Profile) readNotebooks(d *decoder, n node) {
 	p.Notebooks = map[string]string{}
-	wrong := len(d.findings)
+	before := len(d.findings)
 	if n.value.Value.Kind() != '{' {
 		d.wrongType(n, `an object of notebook ids, or "*", and levels`)
 	}
@@ -443,7 +465,7 @@ func (p *Profile) readNotebooks(d *decoder, n node) {
 		}
 		p.Notebooks[id] = level
 	}
-	if len(d.findings) > wrong {
+	if len(d.findings) > before {
 		p.Notebooks = map[string]string{"*": "none"}
 	}
 }

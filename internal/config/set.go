@@ -10,6 +10,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file changes single settings in the text of a file.
+
 // ErrNoSetting is the error of [Setting], [Unsetting] and [Config.Get] for a path that is not a setting.
 var ErrNoSetting = errors.New("there is no such setting")
 
@@ -17,7 +19,7 @@ var ErrNoSetting = errors.New("there is no such setting")
 // standard JSON. If path is not a setting, the error matches [ErrNoSetting].
 func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
-		names, err := settingPlace(text, path)
+		names, err := pathInText(text, path)
 		if err != nil {
 			return nil, err
 		}
@@ -25,7 +27,7 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range check("", out) {
+		for _, f := range findProblems("", out) {
 			if f.Rule == ruleUnknown && isOnPath(f.Pointer, names) {
 				return nil, fmt.Errorf("%w: %q; %s", ErrNoSetting, path, f.Text())
 			}
@@ -56,7 +58,7 @@ func Pointer(names ...string) string {
 // error matches [ErrNoSetting].
 func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
-		names, err := settingPlace(text, path)
+		names, err := pathInText(text, path)
 		if err != nil {
 			return nil, err
 		}
@@ -74,15 +76,15 @@ func Unsetting(path string, found *bool) func(text []byte) ([]byte, error) {
 	}
 }
 
-// settingPlace converts the path of a setting to a path in a text; the place of a server depends on where the
+// pathInText converts the path of a setting to a path in a text; the place of a server depends on where the
 // text has its servers.
-func settingPlace(text []byte, path string) ([]string, error) {
+func pathInText(text []byte, path string) ([]string, error) {
 	names, err := SplitPath(path)
 	if err != nil {
 		return nil, err
 	}
 	if len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers") {
-		at, _, err := serverPlace(text, names[1])
+		at, _, err := serverPathInText(text, names[1])
 		return append(at, names[2:]...), err
 	}
 	parsed, err := jsonc.Parse(text)

@@ -15,7 +15,7 @@ import (
 
 func TestNewSections(t *testing.T) {
 	t.Parallel()
-	file := write(t, `{
+	file := writeSettings(t, `{
 		"http": {"metrics": true},
 		"cache": {"mode": "0640", "compression": "gzip", "trustImported": true, "serveOldOnChange": true, "refreshStale": "start", "warmup": "off",
 			"refreshInterval": "6h", "refreshStartsServers": true, "firstListWait": "3s", "shared": "nats://me:geheim@h/c,tls://geheim2@b:4222", "sharedKeyFile": "team.key",
@@ -50,7 +50,7 @@ func TestNewSections(t *testing.T) {
 	if text := string(c.JSON()); strings.Contains(text, "geheim") || !strings.Contains(text, `"shared":"nats://***@h/c,tls://***@b:4222"`) || !strings.Contains(text, `"mode":"0640"`) {
 		t.Errorf("settings read %s", text)
 	}
-	other, err := load(t, write(t, strings.Replace(content(t, file), "geheim2", "geheim3", 1)))
+	other, err := load(t, writeSettings(t, strings.Replace(readText(t, file), "geheim2", "geheim3", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +63,14 @@ func TestWhereTheCacheLies(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	elsewhere := filepath.Join(t.TempDir(), "c.json")
-	own := write(t, `{"cache": {"file": "own.json"}}`)
+	own := writeSettings(t, `{"cache": {"file": "own.json"}}`)
 	for name, tc := range map[string]struct {
 		opts     config.Options
 		want     string
 		fallback bool
 	}{
 		"beside the default file": {config.Options{Home: home}, filepath.Join(home, "collie.cache.json"), true},
-		"beside a named file":     {config.Options{Home: home, Files: []string{write(t, `{}`), own}}, filepath.Join(filepath.Dir(own), "own.json"), false},
+		"beside a named file":     {config.Options{Home: home, Files: []string{writeSettings(t, `{}`), own}}, filepath.Join(filepath.Dir(own), "own.json"), false},
 		"environment":             {config.Options{Home: home, Files: []string{own}, Env: config.EnvOf("COLLIE_CACHE_FILE=" + elsewhere)}, elsewhere, false},
 	} {
 		c := mustLoad(t, tc.opts)
@@ -79,7 +79,7 @@ func TestWhereTheCacheLies(t *testing.T) {
 		}
 	}
 	// Collie does not write to other people's folders.
-	plain := write(t, `{}`)
+	plain := writeSettings(t, `{}`)
 	c := mustLoad(t, config.Options{Home: home, Files: []string{plain}})
 	if filepath.Dir(c.Cache.File) != c.Paths.Cache || c.Cache.Fallback != "" {
 		t.Errorf("of settings elsewhere: %q, else %q", c.Cache.File, c.Cache.Fallback)
@@ -97,17 +97,17 @@ func TestSetRefusesUnknownNames(t *testing.T) {
 		"htpp.addr":          `did you mean "http"?`,
 		"/cache/refreshstal": `did you mean "refreshStale"?`,
 	} {
-		file := write(t, text)
+		file := writeSettings(t, text)
 		err := config.Edit(t.Context(), file, config.Setting(path, config.Value("true")))
 		if !errors.Is(err, config.ErrNoSetting) || !strings.Contains(err.Error(), hint) {
 			t.Errorf("%s: %v, want %q", path, err, hint)
 		}
-		if content(t, file) != text {
+		if readText(t, file) != text {
 			t.Errorf("%s was written", path)
 		}
 	}
 	for _, path := range []string{"http.addr", "siyuan.anything.at.all", "x-own.thing", "profiles.q.view", "mcpServers.s.disabled"} {
-		file := write(t, text)
+		file := writeSettings(t, text)
 		value := config.Value("true")
 		switch path {
 		case "http.addr":
@@ -119,14 +119,14 @@ func TestSetRefusesUnknownNames(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	file := write(t, text)
+	file := writeSettings(t, text)
 	if err := config.Edit(t.Context(), file, config.Setting("mcpServers.s.disabled", config.Value("true"))); err != nil {
 		t.Fatal(err)
 	}
 	if c := mustLoad(t, config.Options{Home: t.TempDir(), Files: []string{file}}); string(c.Servers[0].Raw) != `{"command":"x","disabled":true}` {
 		t.Errorf("a server under another name of the section became %s", c.Servers[0].Raw)
 	}
-	bare := write(t, `{"a": {"command": "x"}}`)
+	bare := writeSettings(t, `{"a": {"command": "x"}}`)
 	if err := config.Edit(t.Context(), bare, config.Setting("http.addr", config.Value("h:1"))); err == nil || !strings.Contains(err.Error(), `under "mcpServers" first`) {
 		t.Errorf("beside servers at the top: %v", err)
 	}
@@ -134,7 +134,7 @@ func TestSetRefusesUnknownNames(t *testing.T) {
 
 func TestUnset(t *testing.T) {
 	t.Parallel()
-	file := write(t, "{\n  // mine\n  \"http\": {\n    \"addr\": \"h:1\", // here\n    \"adr\": 2\n  },\n  \"mcpServers\": {\"a\": {\"command\": \"x\", \"cwd\": \"y\"}}\n}\n")
+	file := writeSettings(t, "{\n  // mine\n  \"http\": {\n    \"addr\": \"h:1\", // here\n    \"adr\": 2\n  },\n  \"mcpServers\": {\"a\": {\"command\": \"x\", \"cwd\": \"y\"}}\n}\n")
 	for _, tc := range []struct {
 		path  string
 		found bool
@@ -144,7 +144,7 @@ func TestUnset(t *testing.T) {
 		}
 	}
 	want := "{\n  // mine\n  \"http\": {\n    \"addr\": \"h:1\" // here\n  },\n  \"mcpServers\": {\"a\": {\"command\": \"x\"}}\n}\n"
-	if diff := cmp.Diff(want, content(t, file)); diff != "" {
+	if diff := cmp.Diff(want, readText(t, file)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	for _, path := range []string{"nope", "http.nope", "mcpServers.b"} {
@@ -191,7 +191,7 @@ func TestSwitchAndRename(t *testing.T) {
     "three": {"url": "u", "enabled": false},
 `
 	frame := func(s string) string { return "// my servers\n{\n  \"mcpServers\": {\n" + s + "  },\n}\n" }
-	file := write(t, text)
+	file := writeSettings(t, text)
 	for _, tc := range []struct {
 		name   string
 		change func([]byte) ([]byte, error)
@@ -205,11 +205,11 @@ func TestSwitchAndRename(t *testing.T) {
 		if err := config.Edit(t.Context(), file, tc.change); err != nil {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
-		if diff := cmp.Diff(tc.want, content(t, file)); diff != "" {
+		if diff := cmp.Diff(tc.want, readText(t, file)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
 		}
 	}
-	before := content(t, file)
+	before := readText(t, file)
 	for name, change := range map[string]func([]byte) ([]byte, error){
 		"switch what is not there": config.Switch(true, "one", "nobody"),
 		"rename what is not there": config.Rename("nobody", "x"),
@@ -219,14 +219,14 @@ func TestSwitchAndRename(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if content(t, file) != before {
+	if readText(t, file) != before {
 		t.Error("a change that failed was written")
 	}
 }
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, write(t, `{
+	c, err := load(t, writeSettings(t, `{
 		"servers": {"s": {"command": "x"}},
 		"inputs": [{"id": "plain", "default": "d"}, {"id": "key", "type": "promptString", "password": true, "description": "钥匙"},
 			{"id": "region", "type": "pickString", "options": ["eu", {"label": "US", "value": "us"}]}]
@@ -264,7 +264,7 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 	if c.Analytics != (config.Analytics{Enabled: true}) || c.Telemetry != (config.Telemetry{IntervalHours: 24}) {
 		t.Errorf("defaults %+v, %+v", c.Analytics, c.Telemetry)
 	}
-	file := write(t, `{"analytics": {"enabled": false, "captureText": true},
+	file := writeSettings(t, `{"analytics": {"enabled": false, "captureText": true},
 		"telemetry": {"enabled": true, "endpoint": "https://me:geheim@h/in?key=geheim2", "intervalHours": 500}}`)
 	c, err := load(t, file)
 	if err != nil {
@@ -282,7 +282,7 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 	if strings.Contains(string(c.JSON()), "geheim") {
 		t.Errorf("settings read %s", c.JSON())
 	}
-	other, err := load(t, write(t, strings.Replace(content(t, file), "geheim2", "geheim3", 1)))
+	other, err := load(t, writeSettings(t, strings.Replace(readText(t, file), "geheim2", "geheim3", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func TestAnalyticsAndTelemetry(t *testing.T) {
 		`{"intervalHours": 1.5}`:         `telemetry.intervalHours: expected a whole number from 1 to 168`,
 		`{"enabled": 1}`:                 `telemetry.enabled: expected true or false`,
 	} {
-		_, err := load(t, write(t, `{"telemetry": `+text+`}`))
+		_, err := load(t, writeSettings(t, `{"telemetry": `+text+`}`))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
@@ -314,7 +314,7 @@ func unset(t *testing.T, file, path string) (found bool, err error) {
 // A URL to which notifications may not be sent is refused with the reason, but without quoting the URL.
 func TestNotify(t *testing.T) {
 	t.Parallel()
-	c, err := load(t, write(t, `{"guard":{"notify":{"desktop":true,"url":"https://h.example.org/${secret:topic}?x=geheim","headers":{"A":"geheim","B":"${secret:b}"},"format":"text"}}}`))
+	c, err := load(t, writeSettings(t, `{"guard":{"notify":{"desktop":true,"url":"https://h.example.org/${secret:topic}?x=geheim","headers":{"A":"geheim","B":"${secret:b}"},"format":"text"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,13 +334,13 @@ func TestNotify(t *testing.T) {
 		"https://geheim:x@h/": "guard.notify.headers", "https://h/#geheim": "behind #", "ftp://geheim/": "expected an https URL",
 		"geheim": "expected an https URL", "https:///geheim": "expected an https URL", "https://:80/geheim": "expected an https URL",
 	} {
-		_, err := load(t, write(t, `{"guard":{"notify":{"url":"`+bad+`"}}}`))
+		_, err := load(t, writeSettings(t, `{"guard":{"notify":{"url":"`+bad+`"}}}`))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
 			t.Errorf("%s: %v, want %q", bad, err, want)
 		}
 	}
 	for _, bad := range []string{`{"url":7}`, `{"headers":[]}`, `{"format":"xml"}`, `{"headers":{"A":"x\ny"}}`, `{"to":"me"}`} {
-		if c, err := load(t, write(t, `{"guard":{"notify":`+bad+`}}`)); err == nil && len(c.Warnings) == 0 {
+		if c, err := load(t, writeSettings(t, `{"guard":{"notify":`+bad+`}}`)); err == nil && len(c.Warnings) == 0 {
 			t.Errorf("%s is taken", bad)
 		}
 	}

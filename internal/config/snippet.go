@@ -13,10 +13,13 @@ import (
 func Snippet(name, dir string, text []byte) ([]ServerEntry, error) {
 	c := defaultConfig(Paths{})
 	var d decoder
-	if parsed, err := jsonc.Parse(text); err == nil {
-		if root := parsed.Root(); looksLikeServer(root) {
-			doc := &document{Document: parsed, file: name, dir: dir}
-			return []ServerEntry{{Raw: jsonc.Standard(root), File: name, Dir: dir, at: node{doc, root, ""}}}, nil
+	if len(text) <= MaxSize {
+		if parsed, err := jsonc.Parse(text); err == nil && looksLikeServer(parsed.Root()) {
+			root := node{&document{Document: parsed, file: name, dir: dir}, parsed.Root(), ""}
+			if d.reportDuplicates(root); hasErrors(d.findings) {
+				return nil, &Error{d.findings}
+			}
+			return []ServerEntry{{Raw: jsonc.Standard(root.value), File: name, Dir: dir, at: root}}, nil
 		}
 	}
 	if err := c.read(&d, filepath.Join(dir, name), text); err != nil {

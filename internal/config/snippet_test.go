@@ -12,6 +12,7 @@ import (
 	"collie/internal/config"
 )
 
+// Servers are found in each shape in which documentation of servers shows them, with standard JSON as their text.
 func TestSnippet(t *testing.T) {
 	t.Parallel()
 	type server struct{ Name, Raw string }
@@ -45,12 +46,14 @@ func TestSnippet(t *testing.T) {
 	}
 }
 
+// An error about a text says where it came from, and the line and column if one is to blame.
 func TestSnippetTellsThePlace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{\n \"mcpServers\": 1}":  "-:2:16: mcpServers: expected an object of servers by name, got number",
-		`{}`:                      `-: no server found; expected {"mcpServers": {"name": {…}}}, {"name": {…}} or one entry with a command or a url`,
-		`{"http": {"addr": "x"}}`: `-:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "x"`,
+		"{\n \"mcpServers\": 1}":           "-:2:16: mcpServers: expected an object of servers by name, got number",
+		`{}`:                               `-: no server found; expected {"mcpServers": {"name": {…}}}, {"name": {…}} or one entry with a command or a url`,
+		`{"command": "a", "command": "b"}`: `-:1:18: command: duplicate key "command"; it is in line 1 too`,
+		`{"http": {"addr": "x"}}`:          `-:1:19: http.addr: expected host:port such as "127.0.0.1:7420", got "x"`,
 	} {
 		_, err := config.Snippet("-", "/d", []byte(text))
 		bad, ok := errors.AsType[*config.Error](err)
@@ -60,6 +63,7 @@ func TestSnippetTellsThePlace(t *testing.T) {
 	}
 }
 
+// FuzzSnippet: a text gives either an error or servers, and their entries are JSON.
 func FuzzSnippet(f *testing.F) {
 	for _, s := range []string{`{"mcpServers":{"a":{"command":"x"}}}`, `{"a":{"url":"u"}}`, `{"command":["a"]}`, "", "[1", "\xff"} {
 		f.Add([]byte(s))
@@ -77,6 +81,7 @@ func FuzzSnippet(f *testing.F) {
 	})
 }
 
+// If one of several servers exists already, none is written, unless existing ones are to be replaced.
 func TestAddServersAllOrNone(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "collie.json")

@@ -28,12 +28,12 @@ func Switch(on bool, names ...string) func(text []byte) ([]byte, error) {
 
 // switchOne switches one server on or off.
 func switchOne(text []byte, name string, on bool) ([]byte, error) {
-	at, found, err := serverPlace(text, name)
+	at, found, err := serverPathInText(text, name)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, noServer(name)
+		return nil, noServerError(name)
 	}
 	parsed, err := jsonc.Parse(text)
 	if err != nil {
@@ -44,32 +44,32 @@ func switchOne(text []byte, name string, on bool) ([]byte, error) {
 		return nil, fmt.Errorf("the entry of %q is not an object", name)
 	}
 	if jsonc.Member(entry, "enabled") != nil {
-		if text, err = jsonc.Set(text, append(at, "enabled"), boolean(on)); err != nil {
+		if text, err = jsonc.Set(text, append(at, "enabled"), boolJSON(on)); err != nil {
 			return nil, err
 		}
 	}
 	switch m := jsonc.Member(entry, "disabled"); {
 	case m != nil && string(jsonc.Standard(&m.Value)) == "null" && on: // null counts as absent
 	case m != nil, !on && jsonc.Member(entry, "enabled") == nil:
-		return jsonc.Set(text, append(at, "disabled"), boolean(!on))
+		return jsonc.Set(text, append(at, "disabled"), boolJSON(!on))
 	}
 	return text, nil
 }
 
-func boolean(v bool) []byte { return fmt.Appendf(nil, "%t", v) }
+func boolJSON(v bool) []byte { return fmt.Appendf(nil, "%t", v) }
 
 // Rename returns the change that renames a server in place. It is an error if the server is missing or the
 // new name exists in the same file.
 func Rename(from, to string) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
-		at, found, err := serverPlace(text, from)
+		at, found, err := serverPathInText(text, from)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			return nil, noServer(from)
+			return nil, noServerError(from)
 		}
-		if _, taken, err := serverPlace(text, to); err != nil || taken {
+		if _, taken, err := serverPathInText(text, to); err != nil || taken {
 			if err == nil {
 				err = fmt.Errorf("server %q is defined already", to)
 			}
@@ -79,18 +79,18 @@ func Rename(from, to string) func(text []byte) ([]byte, error) {
 	}
 }
 
-func noServer(name string) error { return fmt.Errorf("there is no server %q in this file", name) }
+func noServerError(name string) error { return fmt.Errorf("there is no server %q in this file", name) }
 
 // SetInServer returns the change that sets a member of a server's entry, or removes it if value is nil. path leads from
 // the entry to the member. A missing server is an error.
 func SetInServer(name string, path []string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
-		at, found, err := serverPlace(text, name)
+		at, found, err := serverPathInText(text, name)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			return nil, noServer(name)
+			return nil, noServerError(name)
 		}
 		at = append(at, path...)
 		if value != nil {

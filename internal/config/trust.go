@@ -166,10 +166,10 @@ func updateTrust(ctx context.Context, paths Paths, change func(*trustDecisions))
 // the person who runs the command knows the change; changes that others made meanwhile are not covered.
 func (c *Config) Edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
 	if c.Project == nil || file != c.Project.File || c.Project.State != Trusted {
-		return edit(ctx, file, change)
+		return editFile(ctx, file, change)
 	}
 	var before, after string
-	err := edit(ctx, file, func(text []byte) ([]byte, error) {
+	err := editFile(ctx, file, func(text []byte) ([]byte, error) {
 		before = digest(text)
 		text, err := change(text)
 		after = digest(text)

@@ -13,10 +13,10 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// one reads the only server of a text.
-func one(t *testing.T, name, text string) hosts.Found {
+// readOneServer reads the only server of a text.
+func readOneServer(t *testing.T, name, text string) hosts.Found {
 	t.Helper()
-	found, err := host(t, name).Parse(hosts.Place{File: "file"}, []byte(text))
+	found, err := hostNamed(t, name).Parse(hosts.Place{File: "file"}, []byte(text))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: found %v, %v", text, found, err)
 	}
@@ -41,7 +41,7 @@ func TestVariables(t *testing.T) {
 		{"spring", "${A:b c}", "${A:-b c}", ""},
 		{"zed", "$${A}", "$$${A}", "as it is written"},
 	} {
-		h := host(t, tc.host)
+		h := hostNamed(t, tc.host)
 		args, err := json.Marshal([]string{tc.theirs})
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestVariables(t *testing.T) {
 		case "spring":
 			text = `spring.ai.mcp.client.stdio.connections.x: {command: y, args: ` + string(args) + `}`
 		}
-		f := one(t, tc.host, text)
+		f := readOneServer(t, tc.host, text)
 		want, err := json.Marshal(map[string]any{"command": "y", "args": []string{tc.ours}})
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +102,7 @@ func TestWriteNotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := host(t, tc.host).Write("s", e, others, "/cfg")
+		w := hostNamed(t, tc.host).Write("s", e, others, "/cfg")
 		if w.Skip != "" || !strings.Contains(string(w.Members[0].Value), tc.want) {
 			t.Errorf("%s %s: %s %s, want %s", tc.host, tc.entry, w.Skip, w.Members[0].Value, tc.want)
 		}
@@ -114,7 +114,7 @@ func TestWriteNotes(t *testing.T) {
 		"claude-desktop": `{"url":"https://x/mcp"}`, "codex": `{"url":"https://x/sse"}`, "cursor": `{"command":"x","disabled":true}`,
 	} {
 		e, _, err := hosts.ParseEntry(json.RawMessage(entry), "")
-		if w := host(t, host0).Write("s", e, nil, ""); err != nil || w.Skip == "" {
+		if w := hostNamed(t, host0).Write("s", e, nil, ""); err != nil || w.Skip == "" {
 			t.Errorf("%s takes %s: %v", host0, entry, w.Members)
 		}
 	}
@@ -207,12 +207,12 @@ func TestBrokenEntriesAreTold(t *testing.T) {
 		{"roo", `{"mcpServers": {"x": {"type": "websocket", "url": "https://z"}}}`, `type "websocket": not known`},
 		{"vscode", `{"servers": {"x": {"type": "http", "url": "pipe:///x"}}}`, "a named pipe"},
 	} {
-		if f := one(t, tc.host, tc.text); !strings.Contains(strings.Join(f.Notes, "; "), tc.note) {
+		if f := readOneServer(t, tc.host, tc.text); !strings.Contains(strings.Join(f.Notes, "; "), tc.note) {
 			t.Errorf("%s: %q, want %q", tc.text, f.Notes, tc.note)
 		}
 	}
 	for _, text := range []string{`{"mcpServers": {"x": 1}}`, `{"mcpServers": {"x": {}}}`} {
-		if f := one(t, "cursor", text); f.Skip == "" {
+		if f := readOneServer(t, "cursor", text); f.Skip == "" {
 			t.Errorf("%s is not skipped", text)
 		}
 	}
@@ -226,17 +226,17 @@ func TestYAMLBomb(t *testing.T) {
 		p := string(c - 1)
 		text += string(c) + ": &" + string(c) + " [*" + strings.Repeat(p+", *", 9) + p + "]\n"
 	}
-	if _, err := host(t, "spring").Parse(hosts.Place{File: "file"}, []byte(text)); err == nil {
+	if _, err := hostNamed(t, "spring").Parse(hosts.Place{File: "file"}, []byte(text)); err == nil {
 		t.Error("no error")
 	}
-	if _, err := host(t, "spring").Parse(hosts.Place{File: "file"}, []byte("a: &a {b: *a}\n")); err == nil {
+	if _, err := hostNamed(t, "spring").Parse(hosts.Place{File: "file"}, []byte("a: &a {b: *a}\n")); err == nil {
 		t.Error("an alias of itself: no error")
 	}
 }
 
-// fuzz feeds a host's parser with variations of its sample file. What it reads must be the same after writing and
+// fuzzHost feeds a host's parser with variations of its sample file. What it reads must be the same after writing and
 // parsing.
-func fuzz(f *testing.F, name string) {
+func fuzzHost(f *testing.F, name string) {
 	dir := filepath.Join("testdata", "import", name, filepath.FromSlash(samples[name].File))
 	text, err := os.ReadFile(dir)
 	if err != nil {
@@ -270,8 +270,8 @@ func fuzz(f *testing.F, name string) {
 	})
 }
 
-func FuzzJSON(f *testing.F)   { fuzz(f, "vscode") }
-func FuzzTOML(f *testing.F)   { fuzz(f, "codex") }
-func FuzzYAML(f *testing.F)   { fuzz(f, "spring") }
-func FuzzKilo(f *testing.F)   { fuzz(f, "kilo") }
-func FuzzGemini(f *testing.F) { fuzz(f, "gemini") }
+func FuzzJSON(f *testing.F)   { fuzzHost(f, "vscode") }
+func FuzzTOML(f *testing.F)   { fuzzHost(f, "codex") }
+func FuzzYAML(f *testing.F)   { fuzzHost(f, "spring") }
+func FuzzKilo(f *testing.F)   { fuzzHost(f, "kilo") }
+func FuzzGemini(f *testing.F) { fuzzHost(f, "gemini") }

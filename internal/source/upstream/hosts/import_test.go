@@ -70,7 +70,7 @@ func TestImportSamples(t *testing.T) {
 				}
 				got = append(got, s)
 			}
-			golden(t, filepath.Join(dir, "want.json"), got)
+			wantGolden(t, filepath.Join(dir, "want.json"), got)
 		})
 	}
 }
@@ -79,7 +79,7 @@ func TestImportSamples(t *testing.T) {
 func TestGuideNamesEveryHost(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"import.md", "import.zh-CN.md"} {
-		guide := read(t, filepath.Join("..", "..", "..", "..", "docs", "guide", name))
+		guide := readFile(t, filepath.Join("..", "..", "..", "..", "docs", "guide", name))
 		for _, h := range hosts.All() {
 			if !strings.Contains(guide, "\n| `"+h.Name+"` |") {
 				t.Errorf("the table in docs/guide/%s has no row for %s", name, h.Name)
@@ -88,8 +88,8 @@ func TestGuideNamesEveryHost(t *testing.T) {
 	}
 }
 
-// golden compares v as JSON with a file, which -update rewrites.
-func golden(t *testing.T, file string, v any) {
+// wantGolden compares v as JSON with a file, which -update rewrites.
+func wantGolden(t *testing.T, file string, v any) {
 	t.Helper()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -104,7 +104,7 @@ func golden(t *testing.T, file string, v any) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(read(t, file), text); diff != "" {
+	if diff := cmp.Diff(readFile(t, file), text); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

@@ -52,13 +52,13 @@ func (s Server) Entry() Entry {
 }
 
 // setter sets the member at path in a text of JSON with comments and returns the new text; everything else stays as
-// it was. A blank text counts as an empty object. See config.SetMember.
+// it was. A blank text counts as an empty object. See config.SetInText.
 type setter func(text []byte, path []string, value json.RawMessage) ([]byte, error)
 
 // Plan is a planned change of a host's file.
 type Plan struct {
 	Host    Host
-	File    string        // symbolic links resolved
+	File    string        // absolute, symbolic links resolved
 	Members []placedValue // the new members and their places
 
 	entries       []Written
@@ -67,9 +67,9 @@ type Plan struct {
 }
 
 // Prepare plans how a server gets into the file of a host, which is created if it does not exist. An entry that
-// starts the same program with the same arguments is kept, whatever else it says. An entry of Collie is replaced if it
-// differs only in its profile, or if the old or the new one uses the HTTP listener. Any other entry of that name is an
-// error, or replaced if force is set.
+// starts the same program with the same arguments is kept, whatever else it says. An entry of Collie is changed if it
+// differs only in its profile, or if the old or the new one uses the HTTP listener; what its owner added to it stays, or is an
+// error where it cannot. Any other entry of that name is an error. With force an entry is replaced.
 func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, error) {
 	e := server.Entry()
 	w := h.Write(server.Name, e, nil, "")
@@ -83,13 +83,14 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 		return server.URL == "" && name == server.Name && existing.values["command"] == e.values["command"] &&
 			slices.Equal(listOf(existing.values["args"]), listOf(e.values["args"]))
 	}
-	isOurs := func(name string, existing Entry) bool {
-		if name != server.Name || !existing.IsGateway() {
-			return false
+	ours := func(name string, existing Entry) *Written {
+		if name == server.Name && existing.IsGateway() &&
+			(server.URL != "" || existing.asksHTTP() || slices.Equal(exceptProfile(existing.CommandLine()), exceptProfile(e.CommandLine()))) {
+			return h.asConnected(name, existing)
 		}
-		return server.URL != "" || existing.asksHTTP() || slices.Equal(exceptProfile(existing.CommandLine()), exceptProfile(e.CommandLine()))
+		return nil
 	}
-	p, err := preparePlan(h, file, []Written{w}, set, force, startsSame, isOurs)
+	p, err := preparePlan(h, file, []Written{w}, set, force, startsSame, ours)
 	p.private = server.Token != ""
 	return p, err
 }
@@ -110,14 +111,18 @@ func listOf(v any) []string {
 // PrepareAll is like [Prepare] for any entries. An existing entry is kept only if it is equal in every member.
 func PrepareAll(h Host, file string, entries []Written, set setter, force bool) (Plan, error) {
 	never := func(string, Entry) bool { return false }
-	return preparePlan(h, file, entries, set, force, never, never)
+	return preparePlan(h, file, entries, set, force, never, func(string, Entry) *Written { return nil })
 }
 
 // Open returns a plan that changes nothing yet. It fails if the file cannot be read in the host's format; a missing
 // file is not an error.
 func (h Host) Open(file string) (Plan, error) {
-	p := Plan{Host: h, File: file}
-	if target, err := filepath.EvalSymlinks(file); err == nil {
+	absolute, err := filepath.Abs(file) // it may be put on record, and then read from another folder
+	if err != nil {
+		return Plan{}, planError(file, "", err)
+	}
+	p := Plan{Host: h, File: absolute}
+	if target, err := filepath.EvalSymlinks(absolute); err == nil {
 		p.File = target
 	}
 	text, err := os.ReadFile(p.File)
@@ -138,7 +143,7 @@ func planError(file, hint string, err error) error {
 	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 }
 
-func preparePlan(h Host, file string, entries []Written, set setter, force bool, isSame, isOurs func(string, Entry) bool) (Plan, error) {
+func preparePlan(h Host, file string, entries []Written, set setter, force bool, isSame func(string, Entry) bool, ours func(string, Entry) *Written) (Plan, error) {
 	p, err := h.Open(file)
 	if err != nil {
 		return Plan{}, err
@@ -159,18 +164,45 @@ func preparePlan(h Host, file string, entries []Written, set setter, force bool,
 		if old != nil && isSame(name, existing) {
 			continue
 		}
+		var was *Written
+		if old != nil && !force {
+			was = ours(name, existing)
+		}
+		if was != nil {
+			if text, ok := h.renew(p.after, was, w, set); ok {
+				p.after = text
+				continue
+			}
+		}
 		if p.after, err = h.put(p.after, w, set); err != nil {
 			return fail(repairHint, err)
 		}
-		if old != nil && !force && !isOurs(name, existing) && !equal(old, w.Members[0].Value) {
-			detail := ""
-			if existing.IsGateway() {
-				detail = ", which starts Collie with other settings"
+		if old != nil && !force && !equal(old, w.Members[0].Value) {
+			if err := mayReplace(name, old, existing, was, w); err != nil {
+				return fail("--force replaces it", err)
 			}
-			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, detail))
 		}
 	}
 	return p, nil
+}
+
+// mayReplace returns why an entry is not replaced by another one unasked; nil if it may be. was is the entry as connect wrote it,
+// nil if it is not one of ours.
+func mayReplace(name string, old json.RawMessage, existing Entry, was *Written, now Written) error {
+	switch {
+	case was == nil && existing.IsGateway():
+		return fmt.Errorf("it has another server named %q, which starts Collie with other settings", name)
+	case was == nil:
+		return fmt.Errorf("it has another server named %q", name)
+	}
+	var written json.RawMessage
+	if len(was.Members) > 0 {
+		written = was.Members[0].Value
+	}
+	if added := addedMembers("", old, written, now.Members[0].Value); len(added) > 0 {
+		return fmt.Errorf("its server %q has more than Collie writes, which would be lost: %s", name, strings.Join(added, ", "))
+	}
+	return nil
 }
 
 // put writes an entry into a text.
@@ -294,12 +326,19 @@ func (p Plan) Changed() bool { return !bytes.Equal(p.before, p.after) }
 // Describe describes the change, in the past tense if it is done: the file, and the new members with their places.
 // The rest of the file is not shown.
 func (p Plan) Describe(done bool) string {
-	verb := map[bool]string{true: "updated", false: "would update"}[done]
-	switch {
-	case !p.Changed():
+	if !p.Changed() {
 		return fmt.Sprintf("%s has it already\n", p.File)
-	case p.before == nil:
-		verb = map[bool]string{true: "created", false: "would create"}[done]
+	}
+	var verb string
+	switch exists := p.before != nil; {
+	case exists && done:
+		verb = "updated"
+	case exists:
+		verb = "would update"
+	case done:
+		verb = "created"
+	default:
+		verb = "would create"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", verb, p.File)
@@ -312,7 +351,8 @@ func (p Plan) Describe(done bool) string {
 	return b.String()
 }
 
-// Apply makes the change. The old text is kept as <file>.bak, and the file keeps its mode; a new file gets mode 0600.
+// Apply makes the change. The old text is kept as <file>.bak. The file keeps its mode, without the rights of others if a
+// token is written into it; a new file gets mode 0600.
 // If the file has changed since Prepare, Apply fails and leaves it alone.
 func (p Plan) Apply() error {
 	if !p.Changed() {

@@ -42,13 +42,25 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// A table that is replaced takes no comment with it that stands below its last line.
+func TestReplacedTableLeavesCommentsBelow(t *testing.T) {
+	t.Parallel()
+	const work = "# about work\n\n# and its key\n[mcp_servers.work]\ncommand = \"w\" # here\n"
+	file := writeNewFile(t, "# top\n[mcp_servers.collie]\ncommand = \"other\"\n\n"+work+"\n[mcp_servers.collie.env]\nA = \"1\"\n# at the end\n")
+	connectClient(t, hostNamed(t, "codex"), file, true)
+	want := "# top\n\n" + work + "\n# at the end\n\n[mcp_servers.collie]\ncommand = \"/usr/local/bin/collie\"\nargs = [\"stdio\"]\n"
+	if diff := cmp.Diff(want, readFile(t, file)); diff != "" {
+		t.Errorf("the file (-want +got):\n%s", diff)
+	}
+}
+
 // Tables of TOML are removed together with their comments and sub-tables, and restored as they were written.
 func TestTakeTables(t *testing.T) {
 	t.Parallel()
 	const mine = "[mcp_servers.\"a b\"] # 文档\ncommand = 'x'\n\n[mcp_servers.\"a b\".env]\n# one\nA = \"1\"\n"
 	const rest = "# top\nmodel = \"m\"\n\n# of others\n[other]\nk = \"[mcp_servers.x]\"\n"
-	h := host(t, "codex")
-	file := put(t, "# top\nmodel = \"m\"\n\n"+mine+"\n# of others\n[other]\nk = \"[mcp_servers.x]\"\n")
+	h := hostNamed(t, "codex")
+	file := writeNewFile(t, "# top\nmodel = \"m\"\n\n"+mine+"\n# of others\n[other]\nk = \"[mcp_servers.x]\"\n")
 	plan, err := h.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +87,7 @@ func TestTakeTables(t *testing.T) {
 		"note = \"\"\"\n[mcp_servers.x]\n\"\"\"\n",
 		"mcp_servers.x.command = \"y\"\n",
 	} {
-		plan, err := h.Open(put(t, text))
+		plan, err := h.Open(writeNewFile(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 
 // roundTrip writes a random entry in the format of h, and expects the same entry when it is read.
 func roundTrip(t *rapid.T, h hosts.Host) {
-	raw, err := json.Marshal(draw(t, h.Name))
+	raw, err := json.Marshal(drawEntry(t, h.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,8 @@ func roundTrip(t *rapid.T, h hosts.Host) {
 	}
 }
 
-// draw returns a random entry that a host can express.
-func draw(t *rapid.T, host string) map[string]any {
+// drawEntry returns a random entry that a host can express.
+func drawEntry(t *rapid.T, host string) map[string]any {
 	c := carries[host]
 	plain := rapid.StringMatching(`[a-z0-9 "'\\:=,#{}中文<&]{1,12}`)
 	texts := plain
@@ -116,13 +116,13 @@ func draw(t *rapid.T, host string) map[string]any {
 		if slices.Contains(strings.Fields(of), name) {
 			continue
 		}
-		set(e, name, value(t, name, how, texts, plain, path, names))
+		setField(e, name, drawValue(t, name, how, texts, plain, path, names))
 	}
 	return e
 }
 
-// value returns a random value of a field. A field with a mark other than a unit gets texts without variables.
-func value(t *rapid.T, name, how string, texts, plain, path *rapid.Generator[string], names *rapid.Generator[[]string]) any {
+// drawValue returns a random value of a field. A field with a mark other than a unit gets texts without variables.
+func drawValue(t *rapid.T, name, how string, texts, plain, path *rapid.Generator[string], names *rapid.Generator[[]string]) any {
 	switch name {
 	case "env", "headers":
 		if how != "" {
@@ -149,8 +149,8 @@ func value(t *rapid.T, name, how string, texts, plain, path *rapid.Generator[str
 	return plain.Draw(t, name)
 }
 
-// set sets a field, or with a dot in its name a field of an object.
-func set(e map[string]any, name string, v any) {
+// setField sets a field, or with a dot in its name a field of an object.
+func setField(e map[string]any, name string, v any) {
 	if outer, inner, nested := strings.Cut(name, "."); nested {
 		if e[outer] == nil {
 			e[outer] = map[string]any{}
@@ -182,23 +182,23 @@ func TestWriteAll(t *testing.T) {
 			"spring:\n  ai:\n    mcp:\n      client:\n        stdio:\n          connections:\n            x:\n              command: npx\n              args:\n                - -y\n                - x\n              env:\n                KEY: ${KEY}\n                REGION: eu\n",
 		},
 	} {
-		h := host(t, tc.host)
-		file := put(t, tc.before)
+		h := hostNamed(t, tc.host)
+		file := writeNewFile(t, tc.before)
 		w := h.Write("x", e, nil, "")
-		p, err := hosts.PrepareAll(h, file, []hosts.Written{w}, config.SetMember, true)
+		p, err := hosts.PrepareAll(h, file, []hosts.Written{w}, config.SetInText, true)
 		if err != nil {
 			t.Fatal(tc.host, err)
 		}
 		if err := p.Apply(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(tc.after, read(t, file)); diff != "" {
+		if diff := cmp.Diff(tc.after, readFile(t, file)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.host, diff)
 		}
 		if tc.host == "spring" {
 			continue
 		}
-		again, err := hosts.PrepareAll(h, file, []hosts.Written{w}, config.SetMember, false)
+		again, err := hosts.PrepareAll(h, file, []hosts.Written{w}, config.SetInText, false)
 		if err != nil || again.Changed() {
 			t.Errorf("%s: a second time changes something: %v", tc.host, err)
 		}
@@ -213,17 +213,17 @@ func TestTOMLThatIsNotTables(t *testing.T) {
 		"mcp_servers.collie.command = \"x\"\n",
 		"[mcp_servers]\ncollie = { command = \"x\" }\n",
 	} {
-		file := put(t, text)
-		if _, err := preparePlan(t, host(t, "codex"), file, true); err == nil || !strings.Contains(err.Error(), "by hand") {
+		file := writeNewFile(t, text)
+		if _, err := preparePlan(t, hostNamed(t, "codex"), file, true); err == nil || !strings.Contains(err.Error(), "by hand") {
 			t.Errorf("%q: %v", text, err)
 		}
-		if read(t, file) != text {
+		if readFile(t, file) != text {
 			t.Errorf("%q changed", text)
 		}
 	}
 	text := "note = \"\"\"\n[mcp_servers.collie]\ncommand = \"in a text\"\n\"\"\"\n"
-	apply(t, host(t, "codex"), put(t, "a = 1\n"), false)
-	if _, err := preparePlan(t, host(t, "codex"), put(t, text), false); err == nil {
+	connectClient(t, hostNamed(t, "codex"), writeNewFile(t, "a = 1\n"), false)
+	if _, err := preparePlan(t, hostNamed(t, "codex"), writeNewFile(t, text), false); err == nil {
 		t.Error("a text that looks like a table was cut")
 	}
 }

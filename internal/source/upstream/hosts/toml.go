@@ -113,16 +113,22 @@ func setTOML(text []byte, path []string, tables string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept []string
+	var kept, replaced []string
 	inside := false
 	for line := range strings.Lines(string(text)) {
 		if header, ok := tomlHeader(line); ok {
 			inside = slices.Equal(header[:min(len(header), len(path))], path)
+			if !inside {
+				kept, replaced = append(kept, belowLastValue(replaced)...), nil
+			}
 		}
-		if !inside {
+		if inside {
+			replaced = append(replaced, line)
+		} else {
 			kept = append(kept, line)
 		}
 	}
+	kept = append(kept, belowLastValue(replaced)...)
 	body := strings.TrimRight(strings.Join(kept, ""), " \t\r\n")
 	if body != "" {
 		body += "\n\n"
@@ -133,6 +139,23 @@ func setTOML(text []byte, path []string, tables string) ([]byte, error) {
 		return nil, fmt.Errorf("[%s] is written in a way that cannot be changed safely; change it by hand", tomlPath(path))
 	}
 	return out, nil
+}
+
+// belowLastValue returns the comments and blank lines at the end of lines, which may be about what follows; none if there are
+// no comments.
+func belowLastValue(lines []string) []string {
+	n, comments := len(lines), false
+	for ; n > 0; n-- {
+		line := strings.TrimSpace(lines[n-1])
+		if line != "" && !strings.HasPrefix(line, "#") {
+			break
+		}
+		comments = comments || line != ""
+	}
+	if !comments {
+		return nil
+	}
+	return lines[n:]
 }
 
 var (

@@ -32,7 +32,7 @@ type ConnectOptions struct {
 // Connection is a planned change of a client's file.
 type Connection struct {
 	Client hosts.Host
-	File   string   // symbolic links resolved
+	File   string   // absolute, symbolic links resolved
 	Path   []string // place of the entry in the file
 	Entry  json.RawMessage
 	// Changed is false if the file has the entry already.
@@ -57,7 +57,7 @@ func Connect(client string, env config.Env, o ConnectOptions) (*Connection, erro
 			return nil, err
 		}
 	}
-	plan, err := hosts.Prepare(h, file, o.server(), config.SetMember, o.Force)
+	plan, err := hosts.Prepare(h, file, o.server(), config.SetInText, o.Force)
 	if err != nil {
 		return nil, err
 	}

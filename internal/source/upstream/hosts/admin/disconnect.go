@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"collie/internal/config"
 	"collie/internal/source/upstream/hosts"
+	"collie/internal/tool"
 )
 
 // This file takes back what connecting a client has changed in its files.
@@ -46,6 +48,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 				done = append(done, *d)
 			}
 		}
+		failed = cmp.Or(failed, o.unknownPlace(l))
 		if o.Dry {
 			return errDry
 		}
@@ -84,11 +87,29 @@ func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *connectLedger
 	}
 	files := []string{withoutLinks(file)}
 	for _, s := range l.Steps {
-		if s.Client == o.Client && o.File == "" && !slices.Contains(files, s.File) {
-			files = append(files, s.File)
+		if s.Client != o.Client || o.File != "" || !filepath.IsAbs(s.File) {
+			continue
+		}
+		if real := withoutLinks(s.File); !slices.Contains(files, real) {
+			files = append(files, real)
 		}
 	}
 	return files, nil
+}
+
+// unknownPlace returns an error if a step is about a file whose folder is not on record. Nothing is done about it then: in the
+// folder that this runs in there may be another file of that name.
+func (o *DisconnectOptions) unknownPlace(l *connectLedger) error {
+	for _, s := range l.Steps {
+		if s.Client == o.Client && o.File == "" && !filepath.IsAbs(s.File) {
+			return &tool.Error{
+				Op: "connect", Kind: tool.Invalid, Subject: s.File,
+				Message: "what was changed in it is on record without its folder, so nobody knows which file that is",
+				Hint:    "in its folder run: collie connect " + o.Client + " --restore --file " + s.File,
+			}
+		}
+	}
+	return nil
 }
 
 // restore handles one file. It returns nil if there is nothing to do.
@@ -100,8 +121,8 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger)
 	d := &Disconnected{File: plan.File, Exact: true}
 	remaining := slices.Clone(l.Steps)
 	for i, s := range slices.Backward(remaining) {
-
-		if s.File != plan.File || s.Client != o.Client || s.What == stepRemove && !o.Restore || s.What == stepConnect && !o.Remove {
+		same := SameFile(s.File, plan.File) || o.File != "" && SameFile(s.File, o.File)
+		if !same || s.Client != o.Client || s.What == stepRemove && !o.Restore || s.What == stepConnect && (!o.Remove || o.Name != "" && s.Name != o.Name) {
 			continue
 		}
 		if err := d.reverse(&plan, s); err != nil {
@@ -136,10 +157,12 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 		if err != nil {
 			return err
 		}
-		if s.What == stepConnect {
-			d.addRemoved(collieEntries(plan)...)
-		}
+		had := collieEntries(plan)
 		plan.Become(text)
+		if s.What == stepConnect {
+			left := collieEntries(plan)
+			d.addRemoved(slices.DeleteFunc(had, func(name string) bool { return slices.Contains(left, name) })...)
+		}
 		d.Restored = append(d.Restored, pieceNames(s.Pieces)...)
 		return nil
 	}

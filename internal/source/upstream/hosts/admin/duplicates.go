@@ -76,10 +76,29 @@ func duplicateOf(cfg *config.Config, f hosts.Found) (Duplicate, bool) {
 }
 
 func withoutLinks(file string) string {
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		return real
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return file
 	}
-	return file
+	rest := ""
+	for dir := absolute; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return absolute
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+// SameFile reports whether two paths name one file, which need not exist. A relative one, which older versions put on record,
+// is the same as its like only.
+func SameFile(recorded, file string) bool {
+	if !filepath.IsAbs(recorded) {
+		return filepath.Clean(recorded) == filepath.Clean(file)
+	}
+	return withoutLinks(recorded) == withoutLinks(file)
 }
 
 // Connected is a place where a client starts Collie.

@@ -89,9 +89,9 @@ func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error)
 
 func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hosts.Plan, error) {
 	if o.Gateway != nil {
-		return hosts.Prepare(h, o.File, o.Gateway.server(), config.SetMember, o.Force)
+		return hosts.Prepare(h, o.File, o.Gateway.server(), config.SetInText, o.Force)
 	}
-	return hosts.PrepareAll(h, o.File, written, config.SetMember, o.Force)
+	return hosts.PrepareAll(h, o.File, written, config.SetInText, o.Force)
 }
 
 // selectServers returns the wanted servers, in the order of the settings.

@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// plan plans the import of text as a file of claude-code.
-func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*hostadmin.Import, error) {
+// planImport plans the import of text as a file of claude-code.
+func planImport(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*hostadmin.Import, error) {
 	t.Helper()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "collie.json"), filepath.Join(dir, "theirs.json")
@@ -40,7 +40,7 @@ func plan(t *testing.T, settings, text string, o hostadmin.ImportOptions) (*host
 func TestImportNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 70)
-	p, err := plan(t, `{"mcpServers": {"a": {"command": "x"}, "B": {"command": "y"}, "b-2": {"command": "z"}}}`, `{"mcpServers": {
+	p, err := planImport(t, `{"mcpServers": {"a": {"command": "x"}, "B": {"command": "y"}, "b-2": {"command": "z"}}}`, `{"mcpServers": {
 		"a": {"command": "x", "timeout": 1000},
 		"b": {"command": "new"},
 		"A B": {"command": "q"}, "a-b": {"command": "r"}, "a/b": {"command": "q"},
@@ -75,7 +75,7 @@ func TestImportNames(t *testing.T) {
 // A name in the store that holds a different secret is not reused.
 func TestMoveSecrets(t *testing.T) {
 	t.Parallel()
-	p, err := plan(t, `{}`, `{"mcpServers": {
+	p, err := planImport(t, `{}`, `{"mcpServers": {
 		"x": {"command": "x", "env": {"X_TOKEN": "first", "MY_PASSWORD": "second"}},
 		"x y": {"command": "y", "env": {"TOKEN": "second"}}
 	}}`, hostadmin.ImportOptions{})
@@ -100,7 +100,7 @@ func TestMoveSecrets(t *testing.T) {
 		t.Errorf("entry %s", got)
 	}
 	full := errors.New("the store is full")
-	p, _ = plan(t, `{}`, `{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "first"}}}}`, hostadmin.ImportOptions{})
+	p, _ = planImport(t, `{}`, `{"mcpServers": {"x": {"command": "x", "env": {"TOKEN": "first"}}}}`, hostadmin.ImportOptions{})
 	if err := p.MoveSecrets(func(string) (string, bool) { return "", false }, func(string, string) error { return full }); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
@@ -110,11 +110,11 @@ func TestMoveSecrets(t *testing.T) {
 func TestImportSelects(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {"a": {"command": "x"}, "b c": {"command": "y"}}}`
-	p, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"b c"}})
+	p, err := planImport(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"b c"}})
 	if err != nil || len(p.Servers) != 1 || p.Servers[0].Name != "b-c" {
 		t.Errorf("got %v, %v", p, err)
 	}
-	if _, err := plan(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.NotFound {
+	if _, err := planImport(t, `{}`, text, hostadmin.ImportOptions{Select: []string{"z"}}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestImportOfAProject(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"mcpServers": {"a": {"command": "./a"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan(t, `{}`, `{}`, hostadmin.ImportOptions{File: file})
+	p, err := planImport(t, `{}`, `{}`, hostadmin.ImportOptions{File: file})
 	if err != nil || !slices.ContainsFunc(p.Servers, func(s hostadmin.Imported) bool { return s.Project == dir && s.Host == "cursor" }) {
 		t.Errorf("got %+v, %v", p, err)
 	}

@@ -23,9 +23,10 @@ import (
 // Collie's entry or removes entries that Collie has taken over.
 type connectStep struct {
 	Client string        `json:"client"`
-	File   string        `json:"file"`   // symbolic links resolved
-	What   string        `json:"what"`   // stepConnect or stepRemove
-	SHA256 string        `json:"sha256"` // digest of the file after the step
+	File   string        `json:"file"`           // absolute, symbolic links resolved; relative ones were written once
+	Name   string        `json:"name,omitempty"` // of Collie's entry; older versions did not write it
+	What   string        `json:"what"`           // stepConnect or stepRemove
+	SHA256 string        `json:"sha256"`         // digest of the file after the step
 	Undo   hosts.Undo    `json:"undo"`
 	Pieces []hosts.Piece `json:"pieces,omitempty"` // removed entries
 }
@@ -115,11 +116,16 @@ func (c *Connection) ApplyRecorded(ctx context.Context, cfg *config.Config) erro
 	}
 	var steps []connectStep
 	if !bytes.Equal(c.plan.Before(), connected) {
-		steps = append(steps, connectStep{c.Client.Name, c.File, stepConnect, digest(connected), hosts.UndoOf(c.plan.Before(), connected), nil})
+		steps = append(steps, connectStep{
+			Client: c.Client.Name, File: c.File, Name: c.Path[len(c.Path)-1], What: stepConnect,
+			SHA256: digest(connected), Undo: hosts.UndoOf(c.plan.Before(), connected),
+		})
 	}
 	if len(c.removed) > 0 {
 		now := c.plan.Text()
-		steps = append(steps, connectStep{c.Client.Name, c.File, stepRemove, digest(now), hosts.UndoOf(connected, now), c.removed})
+		steps = append(steps, connectStep{
+			Client: c.Client.Name, File: c.File, What: stepRemove, SHA256: digest(now), Undo: hosts.UndoOf(connected, now), Pieces: c.removed,
+		})
 	}
 	if err := updateLedger(ctx, cfg, func(l *connectLedger) error {
 		l.Steps = append(l.Steps, steps...)
