@@ -13,14 +13,14 @@ import (
 
 // This file reads the fields about how a server is treated: timeouts, prefix, trust, which tools are offered.
 
-// behaviour reads the fields for the treatment of a server, which are not part of its identity.
-func (o *object) behaviour() {
+// readBehaviour reads the fields for the treatment of a server, which are not part of its identity.
+func (o *object) readBehaviour() {
 	e := &o.entry
 	o.setText(&e.DisplayName, "displayName")
 	o.setText(&e.Description, "description")
 	o.setText(&e.About, "about")
 	o.setText(&e.Registry, "registry")
-	o.enabled()
+	o.readEnabled()
 	setWord(o, &e.Lifecycle, []lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
 	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped, tool.Search}, "view")
 	setWord(o, &e.Sampling, []Answer{Forward, Ask, Off}, "sampling")
@@ -29,13 +29,16 @@ func (o *object) behaviour() {
 	validate := "on"
 	setWord(o, &validate, []string{"on", "off"}, "validate")
 	e.Unchecked = validate == "off"
-	o.timeouts()
-	o.prefix()
-	o.trust()
+	o.readTimeouts()
+	o.readPrefix()
+	o.readTrust()
 	var roots []string
-	o.setList(&roots, "roots")
+	o.appendList(&roots, "roots")
 	for i, r := range roots {
-		v := o.value("/roots/"+strconv.Itoa(i), r)
+		if r == "~" || strings.HasPrefix(r, "~/") {
+			r = "${userHome}" + r[1:]
+		}
+		v := o.shownValue("/roots/"+strconv.Itoa(i), r)
 		if v.text != "" && !strings.Contains(v.text, "://") && !filepath.IsAbs(v.text) {
 			v.text = filepath.Join(o.Dir, v.text)
 		}
@@ -43,56 +46,57 @@ func (o *object) behaviour() {
 	}
 }
 
-func (o *object) enabled() {
+// readEnabled reads "disabled" and "enabled": either one can switch the server off.
+func (o *object) readEnabled() {
 	enabled := true
 	o.setBool(&o.entry.Disabled, "disabled")
 	o.setBool(&enabled, "enabled")
 	o.entry.Disabled = o.entry.Disabled || !enabled
 }
 
-// timeouts reads timeouts and related fields.
-func (o *object) timeouts() {
+// readTimeouts reads timeouts and related fields.
+func (o *object) readTimeouts() {
 	e := &o.entry
-	o.setDuration(&e.IdleTimeout, true, "idleTimeout")
-	o.setDuration(&e.StartTimeout, false, "startTimeout")
-	o.setDuration(&e.ToolTimeout, false, "toolTimeout")
-	o.setDuration(&e.MaxToolTimeout, false, "maxToolTimeout")
+	o.setDuration(&e.IdleTimeout, "idleTimeout")
+	o.setPositiveDuration(&e.StartTimeout, "startTimeout")
+	o.setPositiveDuration(&e.ToolTimeout, "toolTimeout")
+	o.setPositiveDuration(&e.MaxToolTimeout, "maxToolTimeout")
 	if _, pointer, ok := o.field("timeout"); ok {
-		o.warn(pointer, "R-CV-8", `programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`)
+		o.warn(pointer, ruleUnit, `programs disagree on the unit of "timeout", so it is not used; write "toolTimeout": "60s"`)
 	}
-	o.sub(func(r *object) {
+	o.readObject(func(r *object) {
 		r.setCount(&e.Restart.Max, 0, "max")
-		r.setDuration(&e.Restart.Window, false, "window")
-		r.setDuration(&e.Restart.Base, false, "base")
-		r.setDuration(&e.Restart.Cap, false, "cap")
+		r.setPositiveDuration(&e.Restart.Window, "window")
+		r.setPositiveDuration(&e.Restart.Base, "base")
+		r.setPositiveDuration(&e.Restart.Cap, "cap")
 	}, "restart")
-	o.sub(func(h *object) {
+	o.readObject(func(h *object) {
 		enabled := true
 		h.setBool(&enabled, "enabled")
 		if raw, _, ok := h.field("ping", "interval"); ok && string(raw) == `"off"` {
 			enabled = false
 		} else {
-			h.setDuration(&e.Health.Ping, true, "ping", "interval")
+			h.setDuration(&e.Health.Ping, "ping", "interval")
 		}
 		h.setCount(&e.Health.Failures, 1, "failures")
 		if !enabled {
 			e.Health.Ping = 0
 		}
 	}, "health", "heartbeat")
-	if raw, _, ok := o.field("cache"); ok && kind(raw) == "boolean" {
+	if raw, _, ok := o.field("cache"); ok && jsonKind(raw) == "boolean" {
 		o.setBool(&e.Cache.Enabled, "cache")
 		return
 	}
-	o.sub(func(c *object) {
+	o.readObject(func(c *object) {
 		c.setBool(&e.Cache.Enabled, "enabled")
-		c.setDuration(&e.Cache.MaxAge, true, "maxAge")
-		c.setDuration(&e.Cache.MaxStale, true, "maxStale")
+		c.setDuration(&e.Cache.MaxAge, "maxAge")
+		c.setDuration(&e.Cache.MaxStale, "maxStale")
 	}, "cache")
 }
 
-// prefix reads the prefix of tool names. A single word gets the default separator "__" behind it.
-func (o *object) prefix() {
-	s, pointer, ok := o.text("prefix")
+// readPrefix reads the prefix of tool names. A single word gets the default separator "__" behind it.
+func (o *object) readPrefix() {
+	s, pointer, ok := o.readText("prefix")
 	switch {
 	case !ok || s == "auto":
 	case len(s) > 32 || !consistsOf(s, nameChars):
@@ -104,44 +108,44 @@ func (o *object) prefix() {
 	}
 }
 
-// trust reads "trust", a word in our format and a boolean in that of another host, and which tools run without asking.
-func (o *object) trust() {
+// readTrust reads "trust", a word in our format and a boolean in that of another host, and which tools run without asking.
+func (o *object) readTrust() {
 	e := &o.entry
 	raw, _, ok := o.field("trust")
 	switch {
-	case ok && kind(raw) == "boolean":
+	case ok && jsonKind(raw) == "boolean":
 		o.setBool(&e.AutoApprove.All, "trust")
 	case ok:
 		setWord(o, &e.Trust, []trust{Pin, trustWarn, Trusted}, "trust")
 	}
 	raw, pointer, ok := o.field("autoApprove", "alwaysAllow")
 	switch {
-	case ok && kind(raw) == "boolean":
+	case ok && jsonKind(raw) == "boolean":
 		e.AutoApprove.All, _ = decode[bool](o.parser, pointer, raw, "")
 	case ok:
 		e.AutoApprove.Names, _ = decode[[]string](o.parser, pointer, raw, "a list of tool names, true or false")
 	}
 }
 
-// tools reads which tools are offered, in our form and in those of four other hosts.
-func (o *object) tools() {
+// readTools reads which tools are offered, in our form and in those of four other hosts.
+func (o *object) readTools() {
 	t := &o.entry.Tools
-	if raw, _, ok := o.field("tools"); ok && kind(raw) == "array" {
-		o.globs(&t.Include, "tools")
+	if raw, _, ok := o.field("tools"); ok && jsonKind(raw) == "array" {
+		o.appendGlobs(&t.Include, "tools")
 	} else if ok {
-		o.sub(func(s *object) {
-			s.globs(&t.Include, "include")
-			s.globs(&t.Exclude, "exclude")
-			s.sub(func(m *object) { m.overrides(t) }, "override")
+		o.readObject(func(s *object) {
+			s.appendGlobs(&t.Include, "include")
+			s.appendGlobs(&t.Exclude, "exclude")
+			s.readObject(func(m *object) { m.readOverrides(t) }, "override")
 		}, "tools")
 	}
-	o.globs(&t.Include, "includeTools")
-	o.globs(&t.Exclude, "excludeTools")
-	o.globs(&t.Exclude, "disabledTools")
-	o.sub(func(f *object) {
+	o.appendGlobs(&t.Include, "includeTools")
+	o.appendGlobs(&t.Exclude, "excludeTools")
+	o.appendGlobs(&t.Exclude, "disabledTools")
+	o.readObject(func(f *object) {
 		mode, list := "allow", []string(nil)
 		setWord(f, &mode, []string{"allow", "block"}, "mode")
-		f.globs(&list, "list")
+		f.appendGlobs(&list, "list")
 		if mode == "block" {
 			t.Exclude = append(t.Exclude, list...)
 		} else {
@@ -150,9 +154,10 @@ func (o *object) tools() {
 	}, "toolFilter")
 }
 
-func (o *object) globs(to *[]string, name string) {
+// appendGlobs appends the patterns of a field that is a list, and reports those that are not valid.
+func (o *object) appendGlobs(to *[]string, name string) {
 	var list []string
-	o.setList(&list, name)
+	o.appendList(&list, name)
 	for i, g := range list {
 		if _, err := path.Match(g, ""); err != nil {
 			o.fail(o.pointer+"/"+name+"/"+strconv.Itoa(i), "value", "%q is not a pattern: %v", g, err)
@@ -162,12 +167,12 @@ func (o *object) globs(to *[]string, name string) {
 	}
 }
 
-// overrides reads an object of overrides by tool name.
-func (o *object) overrides(t *tools) {
+// readOverrides reads an object of overrides by tool name.
+func (o *object) readOverrides(t *tools) {
 	t.Override = make(map[string]override, len(o.fields))
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		var v override
-		o.sub(func(s *object) {
+		o.readObject(func(s *object) {
 			if raw, pointer, ok := s.field("enabled", "enable"); ok {
 				if on, ok := decode[bool](o.parser, pointer, raw, "true or false"); ok {
 					v.Enabled = &on

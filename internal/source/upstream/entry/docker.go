@@ -7,6 +7,7 @@ import (
 
 // This file reads the arguments of "docker run".
 
+// isContainer reports whether a program runs containers.
 func isContainer(program string) bool {
 	return slices.Contains([]string{"docker", "podman", "nerdctl"}, program)
 }
@@ -31,12 +32,12 @@ func parseDocker(args []string) (d dockerRun) {
 			return d
 		case strings.HasPrefix(a, "--"):
 			name, value, assigned := strings.Cut(a, "=")
-			d.set(name, !assigned || value == "true")
+			d.setFlag(name, !assigned || value == "true")
 			if !assigned && !slices.Contains(dockerSwitches, name) {
 				i++
 			}
 		default:
-			if d.short(a[1:]) {
+			if d.readShortFlags(a[1:]) {
 				i++
 			}
 		}
@@ -44,17 +45,17 @@ func parseDocker(args []string) (d dockerRun) {
 	return d
 }
 
-// short reads a cluster of short flags, such as "it" or "iv". It reports whether the last flag takes the next
+// readShortFlags reads a cluster of short flags, such as "it" or "iv". It reports whether the last flag takes the next
 // argument as its value.
-func (d *dockerRun) short(cluster string) (takesNext bool) {
+func (d *dockerRun) readShortFlags(cluster string) (takesNext bool) {
 	for i, r := range cluster {
 		switch r {
 		case 'i':
-			d.set("--interactive", true)
+			d.setFlag("--interactive", true)
 		case 't':
-			d.set("--tty", true)
+			d.setFlag("--tty", true)
 		case 'd':
-			d.set("--detach", true)
+			d.setFlag("--detach", true)
 		case 'P', 'q':
 		default: // the rest of the cluster is this flag's value
 			return i == len(cluster)-1
@@ -63,7 +64,8 @@ func (d *dockerRun) short(cluster string) (takesNext bool) {
 	return false
 }
 
-func (d *dockerRun) set(flag string, on bool) {
+// setFlag notes a flag of those that matter here.
+func (d *dockerRun) setFlag(flag string, on bool) {
 	switch flag {
 	case "--detach":
 		d.detach = on
@@ -76,29 +78,29 @@ func (d *dockerRun) set(flag string, on bool) {
 	}
 }
 
-// docker checks that the container's stdio is connected, so that its server can be used.
-func (o *object) docker() {
-	if !isContainer(program(o.entry.Command.text)) {
+// checkDocker checks that the container's stdio is connected, so that its server can be used.
+func (o *object) checkDocker() {
+	if !isContainer(programName(o.entry.Command.text)) {
 		return
 	}
 	args := texts(o.entry.Args)
-	rest, ok := after(args, []string{"run"})
+	rest, ok := argumentsAfter(args, []string{"run"})
 	if !ok {
-		if rest, ok = after(args, []string{"container", "run"}); !ok {
+		if rest, ok = argumentsAfter(args, []string{"container", "run"}); !ok {
 			return
 		}
 	}
 	d := parseDocker(rest)
 	if d.detach {
-		o.fail("/args", "R-CV-5", "a detached container has no stdio; leave out -d")
+		o.fail("/args", ruleDocker, "a detached container has no stdio; leave out -d")
 	}
 	if d.tty {
-		o.fail("/args", "R-CV-5", "a terminal changes line breaks and mixes the streams; leave out -t")
+		o.fail("/args", ruleDocker, "a terminal changes line breaks and mixes the streams; leave out -t")
 	}
 	if !d.interactive {
-		o.fail("/args", "R-CV-5", "without -i the container does not read its input; add it")
+		o.fail("/args", ruleDocker, "without -i the container does not read its input; add it")
 	}
 	if !d.remove {
-		o.warn("/args", "R-CV-5", "without --rm each start leaves a container behind; add it")
+		o.warn("/args", ruleDocker, "without --rm each start leaves a container behind; add it")
 	}
 }

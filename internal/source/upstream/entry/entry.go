@@ -233,3 +233,14 @@ type Problem struct {
 // RuleUnset is the rule of a Problem about a variable that is not set. All other errors have the reason
 // config_invalid.
 const RuleUnset = "var_unset"
+
+// Further rules. People see these ids and look them up, so they stay as they are.
+const (
+	ruleTransport = "R-CV-1" // either a command or a URL, and a type that fits
+	ruleName      = "R-CV-2" // names of servers
+	ruleDocker    = "R-CV-5" // "docker run" connects the container's stdio
+	ruleSecret    = "R-CV-6" // no secret in the file itself
+	ruleTilde     = "R-CV-7" // ~ is not expanded
+	ruleUnit      = "R-CV-8" // durations have a unit
+	ruleVariable  = "R-VA-1" // the forms of ${…}
+)

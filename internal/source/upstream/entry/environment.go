@@ -53,12 +53,12 @@ func Environment(e Entry, parent []string, o EnvironmentOptions) []string {
 		if !ok || name == "" || strings.HasPrefix(value, "()") { // an exported shell function
 			continue
 		}
-		if b.inherits(e.InheritEnv, name) && !b.contains(e.Unset, name) {
+		if b.inherits(e.InheritEnv, name) && !b.matchesAny(e.Unset, name) {
 			b.set(name, value)
 		}
 	}
-	if name := b.name("PATH"); b.vars[name] != "" {
-		b.vars[name] = b.extend(b.vars[name], parent)
+	if name := b.knownSpelling("PATH"); b.vars[name] != "" {
+		b.vars[name] = b.extendPath(b.vars[name], parent)
 	}
 	for name, v := range e.Env {
 		b.set(name, v.text)
@@ -97,10 +97,11 @@ func newEnvironment(o EnvironmentOptions) *environment {
 }
 
 // set sets a variable. On Windows it replaces one whose name differs in case.
-func (b *environment) set(name, value string) { b.vars[b.name(name)] = value }
+func (b *environment) set(name, value string) { b.vars[b.knownSpelling(name)] = value }
 
-// name returns the spelling of a variable that is already set.
-func (b *environment) name(name string) string {
+// knownSpelling returns the name under which a variable is already set, which on Windows may differ in case, or else
+// the given one.
+func (b *environment) knownSpelling(name string) string {
 	if b.goos == "windows" {
 		for n := range b.vars {
 			if strings.EqualFold(n, name) {
@@ -121,14 +122,15 @@ func (b *environment) inherits(in inherit, name string) bool {
 			return true
 		}
 	}
-	base := minimalUnix
+	minimal := minimalUnix
 	if b.goos == "windows" {
-		base = minimalWindows
+		minimal = minimalWindows
 	}
-	wanted := in.Mode == "all" || b.contains(in.Names, name) || b.contains(base, name) || b.contains(network, name)
+	wanted := in.Mode == "all" || b.matchesAny(in.Names, name) || b.matchesAny(minimal, name) || b.matchesAny(network, name)
 	return wanted && !b.denied(name) // checked last, since matching the patterns costs most
 }
 
+// denied reports whether a pattern of Deny matches a name, without regard to case.
 func (b *environment) denied(name string) bool {
 	return slices.ContainsFunc(b.Deny, func(pattern string) bool {
 		ok, err := path.Match(strings.ToUpper(pattern), strings.ToUpper(name))
@@ -136,7 +138,8 @@ func (b *environment) denied(name string) bool {
 	})
 }
 
-func (b *environment) contains(patterns []string, name string) bool {
+// matchesAny reports whether a name matches one of patterns.
+func (b *environment) matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return b.matches(p, name) })
 }
 
@@ -151,9 +154,9 @@ func (b *environment) matches(pattern, name string) bool {
 	return pattern == name
 }
 
-// extend appends existing folders where tools are usually installed to a PATH: programs started from a desktop often
+// extendPath appends existing folders where tools are usually installed to a PATH: programs started from a desktop often
 // lack them.
-func (b *environment) extend(list string, parent []string) string {
+func (b *environment) extendPath(list string, parent []string) string {
 	separator := string(filepath.ListSeparator)
 	have := strings.Split(list, separator)
 	for _, dir := range b.toolFolders(func(name string) string {

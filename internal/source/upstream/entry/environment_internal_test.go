@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ours is the environment of the gateway in these tests.
-var ours = []string{
+// parentEnv is the environment of the gateway in these tests.
+var parentEnv = []string{
 	"HOME=/u", "PATH=/usr/bin", "LANG=de", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p",
 	"EDITOR=vi", "GITHUB_TOKEN=t", "my_api_key=k", "AWS_REGION=r", "COLLIE_HOME=/c", "SIYUAN_TOKEN=s",
 	"BASH_FUNC_x%%=() { :; }", "SHELL=() bad", "=C:=C:\\x", "GH_HOST=h",
@@ -28,19 +28,19 @@ func TestEnvironment(t *testing.T) {
 		extra   []string
 	}{
 		"minimal":            {entry: Entry{InheritEnv: inherit{Mode: "minimal"}}},
-		"env adds":           {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"A": hidden("1"), "COLLIE_HOME": hidden("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
-		"env replaces":       {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"LANG": hidden("en")}}, missing: []string{"LANG=de"}, extra: []string{"LANG=en"}},
+		"env adds":           {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"A": maskedValue("1"), "COLLIE_HOME": maskedValue("/x")}}, extra: []string{"A=1", "COLLIE_HOME=/x"}},
+		"env replaces":       {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"LANG": maskedValue("en")}}, missing: []string{"LANG=de"}, extra: []string{"LANG=en"}},
 		"null removes":       {entry: Entry{InheritEnv: inherit{Mode: "minimal"}, Unset: []string{"LANG"}}, missing: []string{"LANG=de"}},
 		"all but the denied": {entry: Entry{InheritEnv: inherit{Mode: "all"}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
 		"all, own rules":     {entry: Entry{InheritEnv: inherit{Mode: "all"}}, deny: []string{"GH_*", "COLLIE_*", "SIYUAN_TOKEN", "gith*", "AWS_*"}, extra: []string{"EDITOR=vi", "my_api_key=k"}},
-		"none":               {entry: Entry{InheritEnv: inherit{Mode: "none"}, Env: map[string]Value{"A": hidden("1")}}, missing: base, extra: []string{"A=1"}},
+		"none":               {entry: Entry{InheritEnv: inherit{Mode: "none"}, Env: map[string]Value{"A": maskedValue("1")}}, missing: base, extra: []string{"A=1"}},
 		"a list":             {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"EDITOR", "GH_*", "MISSING"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
 		"a list names it":    {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"GITHUB_TOKEN", "AWS_*"}}}, extra: []string{"GITHUB_TOKEN=t", "AWS_REGION=r"}},
 		"a star names none":  {entry: Entry{InheritEnv: inherit{Mode: "minimal", Names: []string{"*"}}}, extra: []string{"EDITOR=vi", "GH_HOST=h"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := Environment(tc.entry, ours, EnvironmentOptions{
+			got := Environment(tc.entry, parentEnv, EnvironmentOptions{
 				Deny: tc.deny, IsDir: func(string) bool { return false }, goos: "linux",
 			})
 			want := map[string]bool{}
@@ -64,7 +64,7 @@ func TestEnvironment(t *testing.T) {
 // On Windows names of variables are compared without case, and other variables are inherited.
 func TestEnvironmentOnWindows(t *testing.T) {
 	t.Parallel()
-	e := Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"path": hidden(`C:\own`)}}
+	e := Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"path": maskedValue(`C:\own`)}}
 	got := Environment(e, []string{`Path=C:\sys`, `SystemRoot=C:\W`, "ProgramFiles(x86)=C:\\P", "HOME=x", "EDITOR=e"}, EnvironmentOptions{
 		IsDir: func(string) bool { return false }, goos: "windows",
 	})
@@ -102,7 +102,7 @@ func TestPathIsExtended(t *testing.T) {
 	if diff := cmp.Diff(want, got[:min(len(want), len(got))]); diff != "" {
 		t.Errorf("PATH (-want +got):\n%s", diff)
 	}
-	if got := path(Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"PATH": hidden("/mine")}}); !cmp.Equal(got, []string{"/mine"}) {
+	if got := path(Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"PATH": maskedValue("/mine")}}); !cmp.Equal(got, []string{"/mine"}) {
 		t.Errorf("a PATH of its own becomes %v", got)
 	}
 	if got := path(Entry{InheritEnv: inherit{Mode: "none"}}); got != nil {

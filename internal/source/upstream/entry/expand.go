@@ -68,8 +68,8 @@ func expand(s string, resolve func(ref string) (piece, error)) ([]piece, error) 
 	}
 }
 
-// join returns the text of all pieces.
-func join(ps []piece) string {
+// joinPieces returns the text of all pieces.
+func joinPieces(ps []piece) string {
 	var b strings.Builder
 	for _, p := range ps {
 		b.WriteString(p.text)
@@ -97,10 +97,10 @@ func (o *Options) resolve(ref string) (piece, error) {
 		return piece{string(filepath.Separator), place}, nil
 	}
 	if name, ok := strings.CutPrefix(ref, "secret:"); ok {
-		return o.secret(name)
+		return o.resolveSecret(name)
 	}
 	if id, ok := strings.CutPrefix(ref, "input:"); ok {
-		return o.input(id)
+		return o.resolveInput(id)
 	}
 	name, fallback, defaulted := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
 	if !isVariable(name) {
@@ -115,7 +115,8 @@ func (o *Options) resolve(ref string) (piece, error) {
 	return piece{fallback, literal}, nil
 }
 
-func (o *Options) secret(name string) (piece, error) {
+// resolveSecret returns a value from the secret store.
+func (o *Options) resolveSecret(name string) (piece, error) {
 	if o.Secret == nil {
 		return piece{}, &unsetError{"secret " + name, "this version has no secret store yet; use ${" + envName(name) + "} from the environment"}
 	}
@@ -126,9 +127,9 @@ func (o *Options) secret(name string) (piece, error) {
 	return piece{v, secret}, nil
 }
 
-// input returns the answer for an input of VS Code: from the secret store, else from COLLIE_INPUT_<ID>, else from
+// resolveInput returns the answer for an input of VS Code: from the secret store, else from COLLIE_INPUT_<ID>, else from
 // Options.Input.
-func (o *Options) input(id string) (piece, error) {
+func (o *Options) resolveInput(id string) (piece, error) {
 	if o.Secret != nil {
 		if v, ok := o.Secret("input:" + id); ok {
 			return piece{v, secret}, nil
@@ -188,5 +189,5 @@ func envName(id string) string {
 // Expand replaces all forms of ${…} in a text from another section of the settings.
 func Expand(s string, o Options) (string, error) {
 	ps, err := expand(s, o.resolve)
-	return join(ps), err
+	return joinPieces(ps), err
 }

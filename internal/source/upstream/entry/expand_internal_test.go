@@ -34,7 +34,7 @@ func TestExpandIsOnePass(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", &written, err)
 		}
-		if got := join(ps); got != want.String() {
+		if got := joinPieces(ps); got != want.String() {
 			t.Fatalf("%q gives %q, want %q", written.String(), got, want.String())
 		}
 	})
@@ -54,7 +54,7 @@ func FuzzExpand(f *testing.F) {
 			}
 			return
 		}
-		got := join(ps)
+		got := joinPieces(ps)
 		if !strings.Contains(s, "${") && got != s {
 			t.Fatalf("%q gives %q", s, got)
 		}

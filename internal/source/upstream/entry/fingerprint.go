@@ -62,9 +62,9 @@ func (e Entry) resolve(env func() []string) (string, error) {
 	return process.Resolve(e.Command.text, env(), e.Dir)
 }
 
-// programs are endings of program files. Arguments with other endings may be files that the server writes, and such a
+// programEndings are endings of program files. Arguments with other endings may be files that the server writes, and such a
 // write must not make its tools look outdated.
-var programs = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .py .pyz .rb .php .pl .lua .sh .jar .dll .exe .wasm .whl .ps1 .bat .cmd")
+var programEndings = strings.Fields(".js .mjs .cjs .ts .mts .cts .tsx .py .pyz .rb .php .pl .lua .sh .jar .dll .exe .wasm .whl .ps1 .bat .cmd")
 
 // baseFlags are flags followed by the folder to which relative paths refer.
 var baseFlags = strings.Fields("--directory --dir --cwd --project --prefix -C")
@@ -81,7 +81,7 @@ func (e Entry) scripts() (paths []string) {
 			}
 			continue
 		}
-		if !slices.Contains(programs, strings.ToLower(filepath.Ext(arg))) {
+		if !slices.Contains(programEndings, strings.ToLower(filepath.Ext(arg))) {
 			continue
 		}
 		if filepath.IsAbs(arg) {
@@ -98,7 +98,7 @@ func (e Entry) scripts() (paths []string) {
 // nodePackage returns the package that npx or a similar program runs, and its version as installed in the server's
 // folder or in npm's cache; empty if it is in neither.
 func (e Entry) nodePackage(env func() []string) (name, version string) {
-	if !e.Runner || !slices.Contains([]string{"npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun"}, program(e.Command.text)) {
+	if !e.Runner || !slices.Contains([]string{"npx", "npm", "pnpx", "pnpm", "yarn", "bunx", "bun"}, programName(e.Command.text)) {
 		return "", ""
 	}
 	name = e.Package

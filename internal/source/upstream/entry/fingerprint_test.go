@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// file writes an executable file.
-func file(t *testing.T, content string, path ...string) string {
+// writeExecutable writes an executable file, whose path is given in parts, and returns the whole path.
+func writeExecutable(t *testing.T, content string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -28,11 +28,11 @@ func file(t *testing.T, content string, path ...string) string {
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bin := file(t, "", dir, "bin", "node.exe") // the ending is for Windows
-	script := file(t, "1", dir, "dist", "index.js")
-	notes := file(t, "1", dir, "notes.db")
+	bin := writeExecutable(t, "", dir, "bin", "node.exe") // the ending is for Windows
+	script := writeExecutable(t, "1", dir, "dist", "index.js")
+	notes := writeExecutable(t, "1", dir, "notes.db")
 	env := []string{"PATH=" + filepath.Dir(bin)}
-	take := func(args ...string) string {
+	fingerprint := func(args ...string) string {
 		t.Helper()
 		raw, err := json.Marshal(map[string]any{"command": "node.exe", "args": args})
 		if err != nil {
@@ -44,19 +44,19 @@ func TestFingerprint(t *testing.T) {
 		}
 		return e.Fingerprint(env, entry.EnvironmentOptions{})
 	}
-	before := take("dist/index.js", "notes.db")
+	before := fingerprint("dist/index.js", "notes.db")
 	if strings.Count(before, " ") != 1 {
 		t.Errorf("fingerprint %q, want that of the program and the script", before)
 	}
-	if again := take("dist/index.js", "notes.db"); again != before {
+	if again := fingerprint("dist/index.js", "notes.db"); again != before {
 		t.Errorf("nothing changed, but %q became %q", before, again)
 	}
-	file(t, "longer", notes)
-	if got := take("dist/index.js", "notes.db"); got != before {
+	writeExecutable(t, "longer", notes)
+	if got := fingerprint("dist/index.js", "notes.db"); got != before {
 		t.Error("a file that the server writes to makes its tools look old")
 	}
-	file(t, "rebuilt", script)
-	rebuilt := take("dist/index.js", "notes.db")
+	writeExecutable(t, "rebuilt", script)
+	rebuilt := fingerprint("dist/index.js", "notes.db")
 	if rebuilt == before {
 		t.Error("a rebuilt script does not show")
 	}
@@ -64,13 +64,13 @@ func TestFingerprint(t *testing.T) {
 	if err := os.Chtimes(bin, later, later); err != nil {
 		t.Fatal(err)
 	}
-	if take("dist/index.js", "notes.db") == rebuilt {
+	if fingerprint("dist/index.js", "notes.db") == rebuilt {
 		t.Error("a program that was replaced does not show")
 	}
-	if take(script) != take("dist/index.js") {
+	if fingerprint(script) != fingerprint("dist/index.js") {
 		t.Error("the same file has two fingerprints")
 	}
-	if take("--directory", "dist", "index.js") != take("dist/index.js") {
+	if fingerprint("--directory", "dist", "index.js") != fingerprint("dist/index.js") {
 		t.Error("a script in another folder is not found")
 	}
 	e, _ := entry.Parse("s", json.RawMessage(`{"url": "http://h/mcp"}`), entry.Options{})
@@ -85,17 +85,17 @@ func TestFingerprintOfAPackage(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	raw := json.RawMessage(`{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything@2026.8.31"]}`)
 	e, _ := entry.Parse("s", raw, entry.Options{Dir: dir})
-	env := []string{"HOME=" + home, "PATH=" + file(t, "", dir, "npx")}
+	env := []string{"HOME=" + home, "PATH=" + writeExecutable(t, "", dir, "npx")}
 	if got := e.Fingerprint(env, entry.EnvironmentOptions{}); got != "" {
 		t.Errorf("nothing is installed, but the fingerprint is %q", got)
 	}
 	// The folder is what npm 11 made for this package.
 	name := filepath.Join(home, ".npm", "_npx", "a705c79b42eea4c8", "node_modules", "@modelcontextprotocol", "server-everything", "package.json")
-	file(t, `{"version": "2026.8.31"}`, name)
+	writeExecutable(t, `{"version": "2026.8.31"}`, name)
 	if got, want := e.Fingerprint(env, entry.EnvironmentOptions{}), "@modelcontextprotocol/server-everything@2026.8.31"; got != want {
 		t.Errorf("fingerprint %q, want %q", got, want)
 	}
-	file(t, `{"version": "3.0.0"}`, dir, "node_modules", "@modelcontextprotocol", "server-everything", "package.json")
+	writeExecutable(t, `{"version": "3.0.0"}`, dir, "node_modules", "@modelcontextprotocol", "server-everything", "package.json")
 	if got := e.Fingerprint(env, entry.EnvironmentOptions{}); !strings.HasSuffix(got, "@3.0.0") {
 		t.Errorf("fingerprint %q, want the version in the server's own folder", got)
 	}

@@ -17,30 +17,31 @@ import (
 // its identifying fields, after aliases and variables are resolved. Values of variables and headers, tokens, passwords
 // and client secrets enter as HMAC-SHA-256 under key, so that the hash does not help to guess them. Entries with the same
 // meaning have the same hash, however their servers are treated.
-func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
+func (e Entry) ConfigHash(key []byte) string { return e.hashFields(e.identity(digester(key))) }
 
 // PortableHash returns a ConfigHash that machines with different folders share: it omits the working folder, and it
 // reduces absolute paths in the command and the arguments to their last element.
 func (e Entry) PortableHash(key []byte) string {
 	e.Dir = ""
-	e.Command = newValue(portable(e.Command.text), "")
+	e.Command = newValue(lastElement(e.Command.text), "")
 	args := make([]Value, len(e.Args))
 	for i, a := range e.Args {
-		args[i] = newValue(portable(a.text), "")
+		args[i] = newValue(lastElement(a.text), "")
 	}
 	e.Args = args
-	return e.hashOf(e.identity(digester(key)))
+	return e.hashFields(e.identity(digester(key)))
 }
 
-func portable(s string) string {
+// lastElement reduces an absolute path to its last element. Other texts stay.
+func lastElement(s string) string {
 	if filepath.IsAbs(s) {
 		return filepath.Base(s)
 	}
 	return s
 }
 
-// hashOf returns the hash of identifying fields.
-func (e Entry) hashOf(id present) string {
+// hashFields returns the hash of identifying fields.
+func (e Entry) hashFields(id setFields) string {
 	value := jsontext.Value(encode(id))
 	if err := value.Canonicalize(); err != nil {
 		panic(fmt.Sprintf("entry: identity of %s is not JSON: %v", e.Name, err))
@@ -50,71 +51,72 @@ func (e Entry) hashOf(id present) string {
 }
 
 // identity returns the identifying fields that are set.
-func (e Entry) identity(digest func(Value) string) present {
-	id := present{}
-	id.put("type", e.Transport)
+func (e Entry) identity(digest func(Value) string) setFields {
+	id := setFields{}
+	id.putIfSet("type", e.Transport)
 	if e.Protocol != "auto" {
-		id.put("protocol", e.Protocol)
+		id.putIfSet("protocol", e.Protocol)
 	}
 	if e.Transport == Stdio {
-		id.put("command", e.Command.text)
-		id.put("args", texts(e.Args))
+		id.putIfSet("command", e.Command.text)
+		id.putIfSet("args", texts(e.Args))
 		env := map[string]string{}
 		for name, v := range e.Env {
 			env[name] = digest(v)
 		}
-		id.put("env", env)
-		id.put("unset", e.Unset)
+		id.putIfSet("env", env)
+		id.putIfSet("unset", e.Unset)
 		if e.InheritEnv.Mode != "minimal" {
-			id.put("inheritEnv", e.InheritEnv.Mode)
+			id.putIfSet("inheritEnv", e.InheritEnv.Mode)
 		}
-		id.put("inheritNames", e.InheritEnv.Names)
-		id.put("cwd", e.Dir)
+		id.putIfSet("inheritNames", e.InheritEnv.Names)
+		id.putIfSet("cwd", e.Dir)
 		return id
 	}
-	id.put("url", e.URL.text)
+	id.putIfSet("url", e.URL.text)
 	headers := map[string]string{}
 	for _, h := range e.Headers {
 		headers[h.Name] = digest(h.Value)
 	}
-	id.put("headers", headers)
+	id.putIfSet("headers", headers)
 	if c := e.HeadersCommand; c != nil {
-		id.put("headersCommand", append([]string{c.Command.text}, texts(c.Args)...))
+		id.putIfSet("headersCommand", append([]string{c.Command.text}, texts(c.Args)...))
 	}
-	id.put("auth", e.Auth.identity(digest))
-	id.put("tls", e.TLS.identity())
+	id.putIfSet("auth", e.Auth.identity(digest))
+	id.putIfSet("tls", e.TLS.identity())
 	return id
 }
 
-func (a auth) identity(digest func(Value) string) present {
-	id := present{}
-	id.put("type", a.Type)
-	id.put("token", digest(a.Token))
-	id.put("username", a.Username.text)
-	id.put("password", digest(a.Password))
-	id.put("clientId", a.ClientID.text)
-	id.put("clientSecret", digest(a.ClientSecret))
-	id.put("clientMetadataUrl", a.ClientMetadataURL.text)
-	id.put("grantType", a.GrantType)
-	id.put("scopes", a.Scopes)
-	id.put("redirectPort", a.RedirectPort)
+func (a auth) identity(digest func(Value) string) setFields {
+	id := setFields{}
+	id.putIfSet("type", a.Type)
+	id.putIfSet("token", digest(a.Token))
+	id.putIfSet("username", a.Username.text)
+	id.putIfSet("password", digest(a.Password))
+	id.putIfSet("clientId", a.ClientID.text)
+	id.putIfSet("clientSecret", digest(a.ClientSecret))
+	id.putIfSet("clientMetadataUrl", a.ClientMetadataURL.text)
+	id.putIfSet("grantType", a.GrantType)
+	id.putIfSet("scopes", a.Scopes)
+	id.putIfSet("redirectPort", a.RedirectPort)
 	return id
 }
 
-func (t TLS) identity() present {
-	id := present{}
-	id.put("caFile", t.CAFile)
-	id.put("certFile", t.CertFile)
-	id.put("keyFile", t.KeyFile)
-	id.put("serverName", t.ServerName)
-	id.put("insecure", t.Insecure)
+func (t TLS) identity() setFields {
+	id := setFields{}
+	id.putIfSet("caFile", t.CAFile)
+	id.putIfSet("certFile", t.CertFile)
+	id.putIfSet("keyFile", t.KeyFile)
+	id.putIfSet("serverName", t.ServerName)
+	id.putIfSet("insecure", t.Insecure)
 	return id
 }
 
-// present is an object that holds only fields that are set.
-type present map[string]json.RawMessage
+// setFields is an object that holds only fields that are set.
+type setFields map[string]json.RawMessage
 
-func (p present) put(name string, v any) {
+// putIfSet adds a field, unless it is empty, 0 or false.
+func (p setFields) putIfSet(name string, v any) {
 	switch raw := encode(v); string(raw) {
 	case `""`, `null`, `[]`, `{}`, `0`, `false`:
 	default:

@@ -7,10 +7,11 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// hash returns the hash of an entry that has no errors.
+// hash returns the hash of an entry that has no errors. Its folder and variables are those of testOptions, such as
+// /etc/collie, and ${WHO}, which is "world".
 func hash(t *testing.T, raw string) string {
 	t.Helper()
-	e, problems := entry.Parse("s", json.RawMessage(raw), options())
+	e, problems := entry.Parse("s", json.RawMessage(raw), testOptions())
 	for _, p := range problems {
 		if p.Severity == entry.SeverityError {
 			t.Fatalf("%s: %v", raw, p)

@@ -20,30 +20,34 @@ var transports = map[string]Transport{
 
 var versionDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// infer decides the transport from type, command and url, sets the defaults that depend on it, and reads protocol.
-func (o *object) infer() {
+// chooseTransport decides the transport from type, command and url, sets the defaults that depend on it, and reads protocol.
+func (o *object) chooseTransport() {
 	e := &o.entry
-	typed, pointer, given := o.text("type", "transport", "transportType")
+	typed, pointer, given := o.readText("type", "transport", "transportType")
 	t, known := transports[strings.ToLower(typed)]
-	command, remote := o.has("command"), o.remoteGiven()
+	command, remote := o.has("command"), o.hasURL()
+	found := "there is a url"
+	if command {
+		found = "there is a command"
+	}
 	switch {
 	case given && !known:
-		o.fail(pointer, "R-CV-1", "expected stdio, http or sse, got %q", typed)
+		o.fail(pointer, ruleTransport, "expected stdio, http or sse, got %q", typed)
 	case command && remote:
-		o.fail("", "R-CV-1", "both a command and a url; a server has one of them")
+		o.fail("", ruleTransport, "both a command and a url; a server has one of them")
 	case !command && !remote:
-		o.fail("", "R-CV-1", "neither a command nor a url; a server needs one of them")
+		o.fail("", ruleTransport, "neither a command nor a url; a server needs one of them")
 	case given && (t == Stdio) != command:
-		o.fail(pointer, "R-CV-1", "type %s does not fit: %s", typed, map[bool]string{true: "there is a command", false: "there is a url"}[command])
+		o.fail(pointer, ruleTransport, "type %s does not fit: %s", typed, found)
 	case given:
 		e.Transport = t
 	case remote:
-		e.Transport = o.byURL()
+		e.Transport = o.transportOfURL()
 	}
 	if e.Transport != Stdio {
 		e.Health.Ping = 30 * time.Second
 	}
-	if s, pointer, ok := o.text("protocol"); ok {
+	if s, pointer, ok := o.readText("protocol"); ok {
 		if e.Protocol = s; s != "auto" && s != "legacy" && !versionDate.MatchString(s) {
 			o.fail(pointer, "value", "expected auto, legacy or a version such as 2025-11-25, got %q", s)
 		}
@@ -56,17 +60,17 @@ func (o *object) infer() {
 
 // Fields that only one kind of server uses.
 var (
-	ofCommand = []string{"args", "env", "envFile", "inheritEnv", "cwd", "dockerManaged"}
-	ofURL     = []string{"headers", "headersCommand", "auth", "oauth", "apiKey", "tls"}
+	commandFields = []string{"args", "env", "envFile", "inheritEnv", "cwd", "dockerManaged"}
+	urlFields     = []string{"headers", "headersCommand", "auth", "oauth", "apiKey", "tls"}
 )
 
-// unused warns about fields that have no effect on this kind of server. Without the warning, a token written there
+// warnUnused warns about fields that have no effect on this kind of server. Without the warning, a token written there
 // would just be missing.
-func (o *object) unused() {
-	command, remote := o.has("command"), o.remoteGiven()
-	names, message := ofURL, `this is for a server with a url and has no effect here; a command takes "env"`
+func (o *object) warnUnused() {
+	command, remote := o.has("command"), o.hasURL()
+	names, message := urlFields, `this is for a server with a url and has no effect here; a command takes "env"`
 	if remote {
-		names, message = ofCommand, `this is for a server with a command and has no effect here; a url takes "headers"`
+		names, message = commandFields, `this is for a server with a command and has no effect here; a url takes "headers"`
 	}
 	for _, n := range names {
 		if command != remote && o.has(n) { // both or neither is reported elsewhere
@@ -81,13 +85,14 @@ func (o *object) has(name string) bool {
 	return ok && string(raw) != "null"
 }
 
-func (o *object) remoteGiven() bool {
+// hasURL reports whether the entry is one for a remote server.
+func (o *object) hasURL() bool {
 	return slices.ContainsFunc([]string{"url", "serverUrl", "httpUrl"}, o.has)
 }
 
-// byURL guesses the transport from the URL: SSE if the path ends with /sse, unless the field's name (httpUrl) says
+// transportOfURL guesses the transport from the URL: SSE if the path ends with /sse, unless the field's name (httpUrl) says
 // otherwise.
-func (o *object) byURL() Transport {
+func (o *object) transportOfURL() Transport {
 	if _, forced := o.fields["httpUrl"]; forced {
 		return httpTransport
 	}

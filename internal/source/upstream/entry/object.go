@@ -32,10 +32,10 @@ func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok
 			continue
 		}
 		if ok {
-			o.warn(o.pointer+"/"+escape(n), "alias", "%q means the same; %q applies", found, found)
+			o.warn(o.pointer+"/"+escapePointer(n), "alias", "%q means the same; %q applies", found, found)
 			continue
 		}
-		raw, pointer, ok, found = v, o.pointer+"/"+escape(n), true, n
+		raw, pointer, ok, found = v, o.pointer+"/"+escapePointer(n), true, n
 	}
 	return raw, pointer, ok
 }
@@ -43,10 +43,10 @@ func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok
 // pointerEscape escapes a name for a JSON pointer (RFC 6901).
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-func escape(name string) string { return pointerEscape.Replace(name) }
+func escapePointer(name string) string { return pointerEscape.Replace(name) }
 
-// unknown warns about the fields that no method has read.
-func (o *object) unknown() {
+// warnUnread warns about the fields that no method has read. Fields that begin with "x-" are the user's own.
+func (o *object) warnUnread() {
 	known := slices.Sorted(maps.Keys(o.used))
 	for _, n := range slices.Sorted(maps.Keys(o.fields)) {
 		if o.used[n] || strings.HasPrefix(n, "x-") {
@@ -56,12 +56,12 @@ func (o *object) unknown() {
 		if near, ok := tool.Nearest(n, known); ok {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
-		o.warn(o.pointer+"/"+escape(n), "unknown", "unknown field%s", hint)
+		o.warn(o.pointer+"/"+escapePointer(n), "unknown", "unknown field%s", hint)
 	}
 }
 
-// sub reads a field that is an object with f, and warns about members that f does not read.
-func (o *object) sub(f func(*object), names ...string) {
+// readObject reads a field that is an object with f, and warns about members that f does not read.
+func (o *object) readObject(f func(*object), names ...string) {
 	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return
@@ -69,11 +69,12 @@ func (o *object) sub(f func(*object), names ...string) {
 	if fields, ok := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object"); ok {
 		inner := object{o.parser, pointer, fields, map[string]bool{}}
 		f(&inner)
-		inner.unknown()
+		inner.warnUnread()
 	}
 }
 
-func (o *object) text(names ...string) (s, pointer string, ok bool) {
+// readText returns a field that is a string. ok is false if the field is missing or, as is reported, of another type.
+func (o *object) readText(names ...string) (s, pointer string, ok bool) {
 	raw, pointer, ok := o.field(names...)
 	if !ok {
 		return "", pointer, false
@@ -83,20 +84,20 @@ func (o *object) text(names ...string) (s, pointer string, ok bool) {
 }
 
 func (o *object) setText(to *string, names ...string) {
-	if s, _, ok := o.text(names...); ok {
+	if s, _, ok := o.readText(names...); ok {
 		*to = s
 	}
 }
 
 func (o *object) setValue(to *Value, read func(pointer, s string) Value, names ...string) {
-	if s, pointer, ok := o.text(names...); ok {
+	if s, pointer, ok := o.readText(names...); ok {
 		*to = read(pointer, s)
 	}
 }
 
 func (o *object) setPath(to *string, names ...string) {
-	if s, pointer, ok := o.text(names...); ok {
-		*to = o.path(pointer, s)
+	if s, pointer, ok := o.readText(names...); ok {
+		*to = o.absolutePath(pointer, s)
 	}
 }
 
@@ -121,7 +122,8 @@ func (o *object) setCount(to *int, least int, names ...string) {
 	}
 }
 
-func (o *object) setList(to *[]string, names ...string) {
+// appendList appends the strings of a field that is a list.
+func (o *object) appendList(to *[]string, names ...string) {
 	if raw, pointer, ok := o.field(names...); ok {
 		if v, ok := decode[[]string](o.parser, pointer, raw, "a list of strings"); ok {
 			*to = append(*to, v...)
@@ -129,9 +131,9 @@ func (o *object) setList(to *[]string, names ...string) {
 	}
 }
 
-// setWord reads a field that is one of words.
+// setWord reads a field that is one of words, and refuses others.
 func setWord[T ~string](o *object, to *T, words []T, names ...string) {
-	s, pointer, ok := o.text(names...)
+	s, pointer, ok := o.readText(names...)
 	if !ok {
 		return
 	}
@@ -146,27 +148,42 @@ func setWord[T ~string](o *object, to *T, words []T, names ...string) {
 	*to = T(s)
 }
 
-// setDuration reads a duration with a unit. It refuses bare numbers, since programs disagree on their unit, and zero
-// unless zero is set.
-func (o *object) setDuration(to *time.Duration, zero bool, names ...string) {
-	raw, pointer, ok := o.field(names...)
-	if !ok {
-		return
+// setDuration reads a duration, which may be 0.
+func (o *object) setDuration(to *time.Duration, names ...string) {
+	if d, _, ok := o.readDuration(names...); ok {
+		*to = d
 	}
-	if kind(raw) == "number" {
-		o.fail(pointer, "R-CV-8", "%v", units.ErrMissing)
-		return
-	}
-	s, ok := decode[string](o.parser, pointer, raw, `a length of time such as "30s"`)
-	if !ok {
-		return
-	}
-	switch d, err := units.Duration(s); {
-	case err != nil:
-		o.fail(pointer, "R-CV-8", "%v", err)
-	case d == 0 && !zero:
+}
+
+// setPositiveDuration reads a duration, and refuses 0.
+func (o *object) setPositiveDuration(to *time.Duration, names ...string) {
+	switch d, pointer, ok := o.readDuration(names...); {
+	case !ok:
+	case d == 0:
 		o.fail(pointer, "value", "expected more than 0")
 	default:
 		*to = d
 	}
+}
+
+// readDuration returns a field that is a duration with a unit. It refuses bare numbers, since programs disagree on
+// their unit.
+func (o *object) readDuration(names ...string) (d time.Duration, pointer string, ok bool) {
+	raw, pointer, ok := o.field(names...)
+	if !ok {
+		return 0, pointer, false
+	}
+	if jsonKind(raw) == "number" {
+		o.fail(pointer, ruleUnit, "%v", units.ErrMissing)
+		return 0, pointer, false
+	}
+	s, ok := decode[string](o.parser, pointer, raw, `a length of time such as "30s"`)
+	if !ok {
+		return 0, pointer, false
+	}
+	d, err := units.Duration(s)
+	if err != nil {
+		o.fail(pointer, ruleUnit, "%v", err)
+	}
+	return d, pointer, err == nil
 }

@@ -40,19 +40,19 @@ type Options struct {
 // are errors; the entry is usable if no problem has severity error. The order of problems is fixed, with errors and
 // warnings mixed.
 func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
-	p := &parser{Options: o, secrets: map[string]bool{}, entry: defaults(name, o)}
+	p := &parser{Options: o, secrets: map[string]bool{}, entry: defaultEntry(name, o)}
 	fields, ok := decode[map[string]json.RawMessage](p, "", raw, "an object with a command or a url")
 	if !ok {
 		return p.entry, p.problems
 	}
 	root := &object{parser: p, fields: fields, used: map[string]bool{}}
-	root.process()
-	root.remote()
-	root.infer()
-	root.behaviour()
-	root.tools()
-	root.unused()
-	root.unknown()
+	root.readProcess()
+	root.readRemote()
+	root.chooseTransport()
+	root.readBehaviour()
+	root.readTools()
+	root.warnUnused()
+	root.warnUnread()
 	p.entry.Secrets = slices.SortedFunc(maps.Keys(p.secrets), func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -62,7 +62,8 @@ func Parse(name string, raw json.RawMessage, o Options) (Entry, []Problem) {
 	return p.entry, p.problems
 }
 
-func defaults(name string, o Options) Entry {
+// defaultEntry returns the entry of a server for which nothing is set.
+func defaultEntry(name string, o Options) Entry {
 	e := Entry{
 		Name: name, Transport: Stdio, Protocol: "auto",
 		InheritEnv: inherit{Mode: "minimal"}, Dir: o.Dir, DockerManaged: true,
@@ -115,13 +116,13 @@ func (p *parser) expand(pointer, s string) ([]piece, bool) {
 		return nil, false
 	}
 	if err != nil {
-		p.fail(pointer, "R-VA-1", "%v", err)
+		p.fail(pointer, ruleVariable, "%v", err)
 		return nil, false
 	}
 	for _, piece := range ps {
 		switch piece.origin {
 		case variable:
-			p.hide(piece.text)
+			p.maskInLogs(piece.text)
 		case secret:
 			p.secrets[piece.text] = true
 		case literal, place:
@@ -130,32 +131,36 @@ func (p *parser) expand(pointer, s string) ([]piece, bool) {
 	return ps, true
 }
 
-// hide marks a value to be masked in logs, unless it is so short that masking it would make logs unreadable.
-func (p *parser) hide(s string) {
-	if len(s) >= 8 {
+// shortestMasked is the length in bytes from which values are masked in logs. Masking shorter ones would make logs
+// unreadable.
+const shortestMasked = 8
+
+// maskInLogs marks a value to be masked in logs, unless it is too short.
+func (p *parser) maskInLogs(s string) {
+	if len(s) >= shortestMasked {
 		p.secrets[s] = true
 	}
 }
 
-// value reads a text whose unexpanded form may be shown.
-func (p *parser) value(pointer, s string) Value {
+// shownValue reads a text whose unexpanded form may be shown.
+func (p *parser) shownValue(pointer, s string) Value {
 	ps, ok := p.expand(pointer, s)
 	if !ok {
 		return Value{"", s}
 	}
-	return Value{join(ps), s}
+	return Value{joinPieces(ps), s}
 }
 
-// hidden reads a text that may not be shown in any form.
-func (p *parser) hidden(pointer, s string) Value {
-	v := p.value(pointer, s)
-	p.hide(v.text)
-	return hidden(v.text)
+// hiddenValue reads a text that may not be shown in any form.
+func (p *parser) hiddenValue(pointer, s string) Value {
+	v := p.shownValue(pointer, s)
+	p.maskInLogs(v.text)
+	return maskedValue(v.text)
 }
 
-// path reads the path of a file or folder; a relative one is relative to Dir.
-func (p *parser) path(pointer, s string) string {
-	v := p.value(pointer, s).text
+// absolutePath reads the path of a file or folder; a relative one is relative to Dir.
+func (p *parser) absolutePath(pointer, s string) string {
+	v := p.shownValue(pointer, s).text
 	if v == "" || filepath.IsAbs(v) {
 		return v
 	}
@@ -167,13 +172,14 @@ func decode[T any](p *parser, pointer string, raw json.RawMessage, want string) 
 	var v T
 	err := json.Unmarshal(raw, &v)
 	if err != nil || string(raw) == "null" {
-		p.fail(pointer, "type", "expected %s, got %s", want, kind(raw))
+		p.fail(pointer, "type", "expected %s, got %s", want, jsonKind(raw))
 		return v, false
 	}
 	return v, true
 }
 
-func kind(raw json.RawMessage) string {
+// jsonKind returns the kind of a JSON value, as errors name it.
+func jsonKind(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
 		return "nothing"
@@ -212,7 +218,7 @@ func CheckNames(names, reserved []string) map[string]Problem {
 		if found == nil {
 			found = map[string]Problem{}
 		}
-		found[name] = Problem{Rule: "R-CV-2", Severity: SeverityError, Message: fmt.Sprintf(format, args...)}
+		found[name] = Problem{Rule: ruleName, Severity: SeverityError, Message: fmt.Sprintf(format, args...)}
 	}
 	taken, seen := map[string]bool{}, map[string]string{}
 	for _, r := range reserved {

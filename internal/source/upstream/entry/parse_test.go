@@ -16,8 +16,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// options returns options with a small environment, a dotenv file and a secret store.
-func options() entry.Options {
+// testOptions returns options with the folder /etc/collie, a small environment, a dotenv file and a secret store.
+func testOptions() entry.Options {
 	env := map[string]string{
 		"HOME": "/u", "WHO": "world", "EMPTY": "", "PIN": "1234", "NESTED": "${WHO}",
 		"COLLIE_INPUT_API_KEY": "from-the-input",
@@ -41,7 +41,7 @@ func options() entry.Options {
 // parse returns the entry and its problems, each as a line "severity rule pointer: message".
 func parse(t *testing.T, raw string) (entry.Entry, []string) {
 	t.Helper()
-	e, problems := entry.Parse("srv", json.RawMessage(raw), options())
+	e, problems := entry.Parse("srv", json.RawMessage(raw), testOptions())
 	var lines []string
 	for _, p := range problems {
 		lines = append(lines, fmt.Sprintf("%s %s %s: %s", p.Severity, p.Rule, p.Pointer, p.Message))
@@ -49,8 +49,8 @@ func parse(t *testing.T, raw string) (entry.Entry, []string) {
 	return e, lines
 }
 
-// clean parses an entry that must have no problems.
-func clean(t *testing.T, raw string) entry.Entry {
+// parseClean parses an entry that must have no problems.
+func parseClean(t *testing.T, raw string) entry.Entry {
 	t.Helper()
 	e, problems := parse(t, raw)
 	if len(problems) > 0 {
@@ -87,7 +87,7 @@ func TestTransport(t *testing.T) {
 		`{"url": "http://h", "type": "remote"}`:              entry.HTTP,
 		`{"url": "unix:///run/s.sock#/mcp"}`:                 entry.HTTP,
 	} {
-		if e := clean(t, raw); e.Transport != want {
+		if e := parseClean(t, raw); e.Transport != want {
 			t.Errorf("%s is %s, want %s", raw, e.Transport, want)
 		}
 	}
@@ -96,7 +96,7 @@ func TestTransport(t *testing.T) {
 // An entry with nothing but a command gets these defaults.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	got := clean(t, `{"command": "x"}`)
+	got := parseClean(t, `{"command": "x"}`)
 	want := entry.Entry{
 		Name: "srv", Transport: entry.Stdio, Protocol: "auto", Command: entry.NewValue("x", "x"),
 		Env: map[string]entry.Value{}, InheritEnv: entry.Inherit{Mode: "minimal"}, Dir: "/etc/collie", DockerManaged: true,
@@ -111,10 +111,10 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b entry.Value) bool { return a == b })); diff != "" {
 		t.Errorf("entry (-want +got):\n%s", diff)
 	}
-	if e := clean(t, `{"url": "http://h"}`); e.Health.Ping != 30*time.Second {
+	if e := parseClean(t, `{"url": "http://h"}`); e.Health.Ping != 30*time.Second {
 		t.Errorf("a remote server is pinged every %v", e.Health.Ping)
 	}
-	if e := clean(t, `{"command": "npx", "args": ["-y", "p"]}`); e.StartTimeout != 3*time.Minute {
+	if e := parseClean(t, `{"command": "npx", "args": ["-y", "p"]}`); e.StartTimeout != 3*time.Minute {
 		t.Errorf("a package runner has %v to start", e.StartTimeout)
 	}
 }
@@ -201,7 +201,7 @@ func TestHeaderLineBreakComesFromAnywhere(t *testing.T) {
 // All members about a local process are read, with variables expanded.
 func TestProcess(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{
+	e := parseClean(t, `{
 		"command": ["./run.sh", "first"], "args": ["./second.js", "${WHO}:${env:EMPTY:-none}", "$${WHO}", "$WHO", "%WHO%", "${NESTED}"],
 		"cwd": "work", "envFile": "vars.env", "env": {"A": "own", "GONE": null, "S": "${secret:GITHUB}"},
 		"inheritEnv": ["GH_*"]
@@ -234,12 +234,12 @@ func TestProcess(t *testing.T) {
 // Variables for folders are expanded, and relative roots begin at the folder of the file.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{"command": "x", "args": ["${configDir}${/}a", "${workspaceFolder}", "${userHome}", "${pathSeparator}"], "roots": ["docs", "file:///x", "/y"]}`)
+	e := parseClean(t, `{"command": "x", "args": ["${configDir}${/}a", "${workspaceFolder}", "${userHome}", "${pathSeparator}"], "roots": ["docs", "file:///x", "/y", "~/work", "~"]}`)
 	sep := string(filepath.Separator)
 	if diff := cmp.Diff([]string{"/etc/collie" + sep + "a", "/etc/collie", "/u", sep}, reveal(e.Args)); diff != "" {
 		t.Errorf("args (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{filepath.FromSlash("/etc/collie/docs"), "file:///x", "/y"}, reveal(e.Roots)); diff != "" {
+	if diff := cmp.Diff([]string{filepath.FromSlash("/etc/collie/docs"), "file:///x", "/y", "/u/work", "/u"}, reveal(e.Roots)); diff != "" {
 		t.Errorf("roots (-want +got):\n%s", diff)
 	}
 }
@@ -256,7 +256,7 @@ func TestNoSecretStore(t *testing.T) {
 // All members about a remote server are read, in each form of auth.
 func TestRemote(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{
+	e := parseClean(t, `{
 		"url": "https://${WHO}/mcp", "headers": {"X-B": "2", "X-A": "${input:api-key}"},
 		"headersCommand": {"command": "sh", "args": ["-c", "echo {}"], "timeout": "3s"},
 		"tls": {"caFile": "ca.pem", "serverName": "n"}, "oauth": {"clientId": "id", "scopes": ["a"], "redirectPort": 8123}
@@ -281,16 +281,16 @@ func TestRemote(t *testing.T) {
 		`{"url": "http://h", "auth": {"clientMetadataUrl": "https://${WHO}:8443/client.json"}}`:                            "   https://world:8443/client.json",
 		`{"url": "http://h", "oauth": {"grant_type": "authorization_code", "client_metadata_url": "https://h/c"}}`:         "authorization_code   https://h/c",
 	} {
-		a := clean(t, raw).Auth
+		a := parseClean(t, raw).Auth
 		got := strings.Join([]string{a.GrantType, a.ClientID.Reveal(), a.ClientSecret.Reveal(), a.ClientMetadataURL.Reveal()}, " ")
 		if a.Type != "oauth" || got != want {
 			t.Errorf("%s gives %s %q, want oauth %q", raw, a.Type, got, want)
 		}
 	}
-	if a := clean(t, `{"url": "http://h", "apiKey": "${PIN}"}`).Auth; a.Type != "bearer" || a.Token.Reveal() != "1234" {
+	if a := parseClean(t, `{"url": "http://h", "apiKey": "${PIN}"}`).Auth; a.Type != "bearer" || a.Token.Reveal() != "1234" {
 		t.Errorf("apiKey gives %+v", a)
 	}
-	if a := clean(t, `{"url": "http://h", "auth": {"username": "me", "password": "${PIN}"}}`).Auth; a.Type != "basic" || a.Password.Reveal() != "1234" {
+	if a := parseClean(t, `{"url": "http://h", "auth": {"username": "me", "password": "${PIN}"}}`).Auth; a.Type != "basic" || a.Password.Reveal() != "1234" {
 		t.Errorf("a username gives %+v", a)
 	}
 }
@@ -298,7 +298,7 @@ func TestRemote(t *testing.T) {
 // All members that say how Collie treats a server are read.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{
+	e := parseClean(t, `{
 		"command": "x", "disabled": false, "enabled": false, "description": "d", "displayName": "D", "lifecycle": "eager",
 		"idleTimeout": "0", "startTimeout": "2m", "toolTimeout": "1.5s", "maxToolTimeout": "1d", "view": "grouped", "prefix": "gh",
 		"restart": {"max": 0, "base": "2s"}, "health": {"ping": "off", "failures": 1}, "cache": {"maxStale": "0s"},
@@ -347,7 +347,7 @@ func TestBehaviour(t *testing.T) {
 // Members that other hosts use are understood.
 func TestWordsOfOtherHosts(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{"command": "x", "trust": true, "alwaysAllow": ["a"], "includeTools": ["i"], "excludeTools": ["e"], "prefix": "", "cache": false, "heartbeat": {"enabled": false}}`)
+	e := parseClean(t, `{"command": "x", "trust": true, "alwaysAllow": ["a"], "includeTools": ["i"], "excludeTools": ["e"], "prefix": "", "cache": false, "heartbeat": {"enabled": false}}`)
 	if !e.AutoApprove.All || e.Trust != entry.Warn || len(e.AutoApprove.Names) != 1 {
 		t.Errorf("trust is %v, %v", e.AutoApprove, e.Trust)
 	}
@@ -357,7 +357,7 @@ func TestWordsOfOtherHosts(t *testing.T) {
 	if e.Prefix != "" || e.Cache.Enabled {
 		t.Errorf("prefix %q, cache %+v", e.Prefix, e.Cache)
 	}
-	if e := clean(t, `{"command": "x", "tools": ["*"], "autoApprove": true, "prefix": "a_"}`); !e.AutoApprove.All || e.Prefix != "a_" || len(e.Tools.Include) != 1 {
+	if e := parseClean(t, `{"command": "x", "tools": ["*"], "autoApprove": true, "prefix": "a_"}`); !e.AutoApprove.All || e.Prefix != "a_" || len(e.Tools.Include) != 1 {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -448,13 +448,13 @@ func FuzzParse(f *testing.F) {
 		if !json.Valid(raw) {
 			return
 		}
-		e, problems := entry.Parse("s", raw, options())
+		e, problems := entry.Parse("s", raw, testOptions())
 		for _, p := range problems {
 			if p.Message == "" || p.Rule == "" || p.Pointer != "" && p.Pointer[0] != '/' {
 				t.Fatalf("%s: problem %+v", raw, p)
 			}
 		}
-		if again, second := entry.Parse("s", raw, options()); !cmp.Equal(problems, second) || again.ConfigHash(nil) != e.ConfigHash(nil) {
+		if again, second := entry.Parse("s", raw, testOptions()); !cmp.Equal(problems, second) || again.ConfigHash(nil) != e.ConfigHash(nil) {
 			t.Fatalf("%s is read differently the second time", raw)
 		}
 		if _, err := json.Marshal(e); err != nil {

@@ -14,27 +14,29 @@ import (
 
 // This file reads the fields about the process of a server: command, arguments, environment.
 
-// process reads how a stdio server is started.
-func (o *object) process() {
+// readProcess reads how a stdio server is started.
+func (o *object) readProcess() {
 	e := &o.entry
 	var split []string
 	if raw, pointer, ok := o.field("command"); ok {
-		split = o.command(pointer, raw)
+		split = o.readCommand(pointer, raw)
 	}
 	var args []string
-	o.setList(&args, "args")
-	for i, s := range slices.Concat(split, args) {
-		e.Args = append(e.Args, o.argument(i, len(split), slices.Concat(split, args), s))
+	o.appendList(&args, "args")
+	all := slices.Concat(split, args)
+	for i := range all {
+		e.Args = append(e.Args, o.readArgument(all, i, len(split)))
 	}
 	o.setPath(&e.Dir, "cwd")
-	o.environment()
+	o.readEnvironment()
 	o.setBool(&e.DockerManaged, "dockerManaged")
 	e.Runner, e.Package = runnerOf(e.Command.text, texts(e.Args))
 	if e.Command.text != "" {
-		o.docker()
+		o.checkDocker()
 	}
 }
 
+// texts returns the values in plain text.
 func texts(vs []Value) []string {
 	list := make([]string, len(vs))
 	for i, v := range vs {
@@ -43,10 +45,10 @@ func texts(vs []Value) []string {
 	return list
 }
 
-// command reads the program. If it is written as a list, the arguments in it are returned.
-func (o *object) command(pointer string, raw json.RawMessage) (args []string) {
+// readCommand reads the program. If it is written as a list, the arguments in it are returned.
+func (o *object) readCommand(pointer string, raw json.RawMessage) (args []string) {
 	var s string
-	if kind(raw) == "array" {
+	if jsonKind(raw) == "array" {
 		list, ok := decode[[]string](o.parser, pointer, raw, "a string or a list of strings")
 		if !ok {
 			return nil
@@ -59,21 +61,23 @@ func (o *object) command(pointer string, raw json.RawMessage) (args []string) {
 	} else {
 		return nil
 	}
-	v := o.value(pointer, s)
+	v := o.shownValue(pointer, s)
 	switch {
 	case strings.HasPrefix(v.text, "~/"):
-		o.fail(pointer, "R-CV-7", "~ is not expanded; write ${userHome}%s", s[1:])
+		o.fail(pointer, ruleTilde, "~ is not expanded; write ${userHome}%s", s[1:])
 	case strings.ContainsAny(v.text, "/"+string(filepath.Separator)) && !filepath.IsAbs(v.text):
 		v.text = filepath.Join(o.Dir, v.text)
 	case v.text == "" && s == "":
-		o.fail(pointer, "R-CV-1", "the command is empty")
+		o.fail(pointer, ruleTransport, "the command is empty")
 	}
 	o.entry.Command = v
 	return args
 }
 
-// argument reads argument i of all arguments, of which the first n came from "command".
-func (o *object) argument(i, n int, all []string, s string) Value {
+// readArgument reads argument i of all arguments, of which the first n came from "command". It masks what looks like a
+// secret, and what follows a flag such as --token.
+func (o *object) readArgument(all []string, i, n int) Value {
+	s := all[i]
 	pointer := "/args/" + strconv.Itoa(i-n)
 	if i < n {
 		pointer = "/command/" + strconv.Itoa(i+1)
@@ -82,23 +86,24 @@ func (o *object) argument(i, n int, all []string, s string) Value {
 	if !ok {
 		return Value{"", s}
 	}
-	v := Value{join(ps), s}
+	v := Value{joinPieces(ps), s}
 	flag, value, assigned := strings.Cut(s, "=")
 	switch {
-	case o.literalSecret(pointer, ps):
+	case o.warnLiteralSecret(pointer, ps):
 		v.shown = mask
 	case assigned && isSecretFlag(flag) && !strings.HasPrefix(value, "${"):
 		v.shown = flag + "=" + mask
-		o.hide(value)
+		o.maskInLogs(value)
 	case i > 0 && isSecretFlag(all[i-1]) && !strings.HasPrefix(s, "${"):
 		v.shown = mask
-		o.hide(v.text)
+		o.maskInLogs(v.text)
 	}
 	return v
 }
 
-// literalSecret warns about text that looks like a secret and does not come from a variable.
-func (o *object) literalSecret(pointer string, ps []piece) bool {
+// warnLiteralSecret masks in logs what looks like a secret and does not come from a variable, and warns about it. It
+// reports whether there was any.
+func (o *object) warnLiteralSecret(pointer string, ps []piece) bool {
 	found := false
 	for _, p := range ps {
 		for _, word := range strings.FieldsFunc(p.text, func(r rune) bool { return strings.ContainsRune(" =,;", r) }) {
@@ -109,36 +114,37 @@ func (o *object) literalSecret(pointer string, ps []piece) bool {
 		}
 	}
 	if found {
-		o.warn(pointer, "R-CV-6", "this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}")
+		o.warn(pointer, ruleSecret, "this looks like a secret; keep it out of the file and write ${secret:NAME} or ${NAME}")
 	}
 	return found
 }
 
-// environment reads env, envFile and inheritEnv.
-func (o *object) environment() {
+// readEnvironment reads env, envFile and inheritEnv.
+func (o *object) readEnvironment() {
 	e := &o.entry
 	e.Env = map[string]Value{}
-	if s, pointer, ok := o.text("envFile"); ok {
-		o.envFile(pointer, s)
+	if s, pointer, ok := o.readText("envFile"); ok {
+		o.readEnvFile(pointer, s)
 	}
 	if raw, pointer, ok := o.field("env"); ok {
 		vars, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
 		for _, name := range slices.Sorted(maps.Keys(vars)) {
-			o.variable(pointer+"/"+escape(name), name, vars[name])
+			o.readVariable(pointer+"/"+escapePointer(name), name, vars[name])
 		}
 	}
 	if raw, pointer, ok := o.field("inheritEnv"); ok {
-		o.inherit(pointer, raw)
+		o.readInheritEnv(pointer, raw)
 	}
 }
 
-func (o *object) variable(pointer, name string, raw json.RawMessage) {
+// readVariable adds a variable to the server's environment; null keeps it from being inherited.
+func (o *object) readVariable(pointer, name string, raw json.RawMessage) {
 	if name == "" || strings.ContainsAny(name, "=\x00") {
 		o.fail(pointer, "value", "%q is not a name of a variable", name)
 		return
 	}
 	var s string
-	switch k := kind(raw); k {
+	switch k := jsonKind(raw); k {
 	case "null":
 		delete(o.entry.Env, name)
 		o.entry.Unset = append(o.entry.Unset, name)
@@ -153,7 +159,7 @@ func (o *object) variable(pointer, name string, raw json.RawMessage) {
 		}
 		s = text
 	}
-	v := o.hidden(pointer, s)
+	v := o.hiddenValue(pointer, s)
 	if strings.ContainsRune(v.text, 0) {
 		o.fail(pointer, "value", "a variable cannot hold a NUL")
 		return
@@ -161,8 +167,9 @@ func (o *object) variable(pointer, name string, raw json.RawMessage) {
 	o.entry.Env[name] = v
 }
 
-func (o *object) envFile(pointer, s string) {
-	file := o.path(pointer, s)
+// readEnvFile adds the variables of a dotenv file to the server's environment.
+func (o *object) readEnvFile(pointer, s string) {
+	file := o.absolutePath(pointer, s)
 	if o.entry.EnvFile = file; file == "" {
 		return
 	}
@@ -182,13 +189,14 @@ func (o *object) envFile(pointer, s string) {
 		return
 	}
 	for name, value := range vars {
-		o.hide(value)
-		o.entry.Env[name] = hidden(value)
+		o.maskInLogs(value)
+		o.entry.Env[name] = maskedValue(value)
 	}
 }
 
-func (o *object) inherit(pointer string, raw json.RawMessage) {
-	if kind(raw) == "array" {
+// readInheritEnv reads a mode, or a list of names that adds to the minimal set.
+func (o *object) readInheritEnv(pointer string, raw json.RawMessage) {
+	if jsonKind(raw) == "array" {
 		names, _ := decode[[]string](o.parser, pointer, raw, "a list of names")
 		for i, n := range names {
 			if at := strings.IndexByte(n, '*'); n == "" || at >= 0 && at < len(n)-1 {

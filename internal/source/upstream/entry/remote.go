@@ -16,30 +16,30 @@ import (
 
 // This file reads the fields about a server at a URL: headers and authentication.
 
-// remote reads how a server is reached over HTTP.
-func (o *object) remote() {
+// readRemote reads how a server is reached over HTTP.
+func (o *object) readRemote() {
 	e := &o.entry
-	if s, pointer, ok := o.text("url", "serverUrl", "httpUrl"); ok {
-		o.url(pointer, s)
+	if s, pointer, ok := o.readText("url", "serverUrl", "httpUrl"); ok {
+		o.readURL(pointer, s)
 	}
 	if raw, pointer, ok := o.field("headers"); ok {
-		o.headers(pointer, raw)
+		o.readHeaders(pointer, raw)
 	}
-	o.sub(func(c *object) {
+	o.readObject(func(c *object) {
 		e.HeadersCommand = &headersCommand{Timeout: 10 * time.Second}
-		c.setValue(&e.HeadersCommand.Command, c.value, "command")
+		c.setValue(&e.HeadersCommand.Command, c.shownValue, "command")
 		var args []string
-		c.setList(&args, "args")
+		c.appendList(&args, "args")
 		for i, a := range args {
-			e.HeadersCommand.Args = append(e.HeadersCommand.Args, c.value(c.pointer+"/args/"+strconv.Itoa(i), a))
+			e.HeadersCommand.Args = append(e.HeadersCommand.Args, c.shownValue(c.pointer+"/args/"+strconv.Itoa(i), a))
 		}
-		if e.HeadersCommand.Command.IsZero() && !c.failed() {
+		if e.HeadersCommand.Command.IsZero() && !c.hasErrors() {
 			c.fail(c.pointer, "value", "headersCommand needs a command, which prints a JSON object of headers")
 		}
-		c.setDuration(&e.HeadersCommand.Timeout, false, "timeout")
+		c.setPositiveDuration(&e.HeadersCommand.Timeout, "timeout")
 	}, "headersCommand")
-	o.auth()
-	o.sub(func(t *object) {
+	o.readAuth()
+	o.readObject(func(t *object) {
 		t.setPath(&e.TLS.CAFile, "caFile")
 		t.setPath(&e.TLS.CertFile, "certFile")
 		t.setPath(&e.TLS.KeyFile, "keyFile")
@@ -54,13 +54,14 @@ func (o *object) remote() {
 	}, "tls")
 }
 
-func (o *object) url(pointer, s string) {
+// readURL reads the address of the server, masks its credentials in logs, and warns about secrets in its query.
+func (o *object) readURL(pointer, s string) {
 	ps, ok := o.expand(pointer, s)
 	if !ok {
 		o.entry.URL = Value{"", shownURL(s)}
 		return
 	}
-	text := join(ps)
+	text := joinPieces(ps)
 	o.entry.URL = Value{text, shownURL(s)}
 	u, err := url.Parse(text)
 	switch {
@@ -73,20 +74,20 @@ func (o *object) url(pointer, s string) {
 		return
 	}
 	if password, ok := u.User.Password(); ok {
-		o.hide(password)
-		o.hide(basic(u.User.Username(), password))
+		o.maskInLogs(password)
+		o.maskInLogs(basicCredentials(u.User.Username(), password))
 	} else if u.User != nil { // a token alone, without a password
-		o.hide(u.User.Username())
-		o.hide(basic(u.User.Username(), ""))
+		o.maskInLogs(u.User.Username())
+		o.maskInLogs(basicCredentials(u.User.Username(), ""))
 	}
 	for name, values := range u.Query() {
 		for _, v := range values {
 			if secretName.MatchString(name) {
-				o.hide(v)
+				o.maskInLogs(v)
 			}
 			if LooksSecret(v) && strings.Contains(s, v) {
 				o.secrets[v] = true
-				o.warn(pointer, "R-CV-6", "the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header")
+				o.warn(pointer, ruleSecret, "the query holds what looks like a secret; write ${secret:NAME} or ${NAME}, or send it as a header")
 			}
 		}
 	}
@@ -110,14 +111,14 @@ func shownURL(written string) string {
 	})
 }
 
-// basic returns the credentials of the Basic scheme for a header.
-func basic(user, password string) string {
+// basicCredentials returns the credentials of the Basic scheme for a header.
+func basicCredentials(user, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 }
 
-// headers reads an object, or a list of "Name: value".
-func (o *object) headers(pointer string, raw json.RawMessage) {
-	if kind(raw) == "array" {
+// readHeaders reads an object, or a list of "Name: value".
+func (o *object) readHeaders(pointer string, raw json.RawMessage) {
+	if jsonKind(raw) == "array" {
 		lines, _ := decode[[]string](o.parser, pointer, raw, "an object or a list of \"Name: value\"")
 		for i, line := range lines {
 			name, value, ok := strings.Cut(line, ":")
@@ -125,14 +126,14 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 				o.fail(pointer+"/"+strconv.Itoa(i), "header", `expected "Name: value"`)
 				continue
 			}
-			o.header(pointer+"/"+strconv.Itoa(i), strings.TrimSpace(name), strings.TrimSpace(value))
+			o.addHeader(pointer+"/"+strconv.Itoa(i), strings.TrimSpace(name), strings.TrimSpace(value))
 		}
 	} else {
 		values, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
 		for _, name := range slices.Sorted(maps.Keys(values)) {
-			at := pointer + "/" + escape(name)
+			at := pointer + "/" + escapePointer(name)
 			if s, ok := decode[string](o.parser, at, values[name], "a string"); ok {
-				o.header(at, name, s)
+				o.addHeader(at, name, s)
 			}
 		}
 	}
@@ -141,7 +142,8 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 
 var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // a token of RFC 9110
 
-func (o *object) header(pointer, name, s string) {
+// addHeader adds a header to those that every request has, masked in logs.
+func (o *object) addHeader(pointer, name, s string) {
 	if !headerName.MatchString(name) {
 		o.fail(pointer, "header", "%q is not a name of a header", name)
 		return
@@ -150,62 +152,62 @@ func (o *object) header(pointer, name, s string) {
 	if !ok {
 		return
 	}
-	o.literalSecret(pointer, ps)
-	value := join(ps)
+	o.warnLiteralSecret(pointer, ps)
+	value := joinPieces(ps)
 	if strings.ContainsAny(value, "\r\n\x00") {
 		o.fail(pointer, "header", "a header cannot hold a line break or NUL")
 		return
 	}
-	o.hide(value)
+	o.maskInLogs(value)
 	if _, token, ok := strings.Cut(value, " "); ok {
-		o.hide(token) // a log may quote the token without its scheme
+		o.maskInLogs(token) // a log may quote the token without its scheme
 	}
-	o.entry.Headers = append(o.entry.Headers, Header{name, hidden(value)})
+	o.entry.Headers = append(o.entry.Headers, Header{name, maskedValue(value)})
 }
 
-// auth reads "auth", and the forms of two other hosts.
-func (o *object) auth() {
+// readAuth reads "auth", and the forms of two other hosts.
+func (o *object) readAuth() {
 	a := &o.entry.Auth
-	o.sub(func(s *object) {
+	o.readObject(func(s *object) {
 		setWord(s, &a.Type, []string{"none", "bearer", "basic", "oauth"}, "type")
-		s.setValue(&a.Token, s.hidden, "token", "apiKey")
-		s.setValue(&a.Username, s.value, "username")
-		s.setValue(&a.Password, s.hidden, "password")
-		s.oauth(a)
+		s.setValue(&a.Token, s.hiddenValue, "token", "apiKey")
+		s.setValue(&a.Username, s.shownValue, "username")
+		s.setValue(&a.Password, s.hiddenValue, "password")
+		s.readOAuth(a)
 		if a.Type == "" {
-			a.Type = a.guess()
+			a.Type = a.typeOfFields()
 		}
-		if a.Type == "bearer" && a.Token.IsZero() && !s.failed() {
+		if a.Type == "bearer" && a.Token.IsZero() && !s.hasErrors() {
 			s.fail(s.pointer, "auth", "bearer needs a token")
 		}
-		if a.Type == "basic" && a.Username.IsZero() && !s.failed() {
+		if a.Type == "basic" && a.Username.IsZero() && !s.hasErrors() {
 			s.fail(s.pointer, "auth", "basic needs a username")
 		}
 		if a.Type == "basic" {
-			s.hide(basic(a.Username.text, a.Password.text))
+			s.maskInLogs(basicCredentials(a.Username.text, a.Password.text))
 		}
 	}, "auth")
-	if s, pointer, ok := o.text("apiKey"); ok {
-		a.Type, a.Token = "bearer", o.hidden(pointer, s)
+	if s, pointer, ok := o.readText("apiKey"); ok {
+		a.Type, a.Token = "bearer", o.hiddenValue(pointer, s)
 	}
-	o.sub(func(s *object) {
+	o.readObject(func(s *object) {
 		a.Type = "oauth"
-		s.oauth(a)
+		s.readOAuth(a)
 	}, "oauth")
 }
 
-func (o *object) oauth(a *auth) {
-	o.setValue(&a.ClientID, o.value, "clientId", "client_id")
-	o.setValue(&a.ClientSecret, o.hidden, "clientSecret", "client_secret")
-	o.setValue(&a.ClientMetadataURL, o.clientMetadataURL, "clientMetadataUrl", "client_metadata_url")
+func (o *object) readOAuth(a *auth) {
+	o.setValue(&a.ClientID, o.shownValue, "clientId", "client_id")
+	o.setValue(&a.ClientSecret, o.hiddenValue, "clientSecret", "client_secret")
+	o.setValue(&a.ClientMetadataURL, o.readClientMetadataURL, "clientMetadataUrl", "client_metadata_url")
 	setWord(o, &a.GrantType, []string{"authorization_code", ClientCredentials}, "grantType", "grant_type")
-	o.setList(&a.Scopes, "scopes")
+	o.appendList(&a.Scopes, "scopes")
 	o.setCount(&a.RedirectPort, 1, "redirectPort")
 	if a.RedirectPort > 65535 {
 		o.fail(o.pointer+"/redirectPort", "value", "expected a port up to 65535, got %d", a.RedirectPort)
 	}
 	switch {
-	case o.failed():
+	case o.hasErrors():
 	case a.GrantType == ClientCredentials && (a.ClientID.IsZero() || a.ClientSecret.IsZero()):
 		o.fail(o.pointer, "auth", "grantType client_credentials needs a clientId and a clientSecret")
 	case !a.ClientID.IsZero() && !a.ClientMetadataURL.IsZero():
@@ -213,10 +215,10 @@ func (o *object) oauth(a *auth) {
 	}
 }
 
-// clientMetadataURL reads the URL of a client id metadata document, which itself is the client id. It must be https,
+// readClientMetadataURL reads the URL of a client id metadata document, which itself is the client id. It must be https,
 // have a path, and be in a form that has no second spelling (OAuth Client ID Metadata Document, draft 00, section 3).
-func (o *object) clientMetadataURL(pointer, text string) Value {
-	v := o.value(pointer, text)
+func (o *object) readClientMetadataURL(pointer, text string) Value {
+	v := o.shownValue(pointer, text)
 	u, err := url.Parse(v.text)
 	dots := func(segment string) bool { return segment == "." || segment == ".." }
 	switch {
@@ -228,8 +230,8 @@ func (o *object) clientMetadataURL(pointer, text string) Value {
 	return v
 }
 
-// guess returns the auth type to which the given fields belong.
-func (a *auth) guess() string {
+// typeOfFields returns the auth type to which the given fields belong; empty if none is given.
+func (a *auth) typeOfFields() string {
 	switch {
 	case !a.Token.IsZero():
 		return "bearer"
@@ -241,8 +243,8 @@ func (a *auth) guess() string {
 	return ""
 }
 
-// failed reports whether this object already has an error.
-func (o *object) failed() bool {
+// hasErrors reports whether this object already has an error.
+func (o *object) hasErrors() bool {
 	return slices.ContainsFunc(o.problems, func(p Problem) bool {
 		return p.Severity == SeverityError && strings.HasPrefix(p.Pointer, o.pointer+"/")
 	})

@@ -21,42 +21,42 @@ func TestRules(t *testing.T) {
 		raw  string
 		want []string
 	}{
-		"R-CV-1 command only":           {`{"command": "x"}`, nil},
-		"R-CV-1 url only":               {`{"url": "http://h/mcp"}`, nil},
-		"R-CV-1 both":                   {`{"command": "x", "url": "http://h"}`, []string{"error R-CV-1 "}},
-		"R-CV-1 neither":                {`{"args": ["x"]}`, []string{"error R-CV-1 "}},
-		"R-CV-1 null is absent":         {`{"command": "x", "url": null}`, nil},
-		"R-CV-1 type without sense":     {`{"command": "x", "type": "websocket"}`, []string{"error R-CV-1 /type"}},
-		"tolerance: one entry alone":    {`[]`, []string{"error type "}},
-		"R-CV-5 detached":               {`{"command": "docker", "args": ["run", "-i", "--rm", "--detach", "img"]}`, []string{"error R-CV-5 /args"}},
-		"R-CV-5 terminal":               {`{"command": "podman", "args": ["run", "-it", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
-		"R-CV-5 not interactive":        {`{"command": "nerdctl", "args": ["run", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
-		"R-CV-5 left behind":            {`{"command": "docker.exe", "args": ["container", "run", "-i", "img"]}`, []string{"warning R-CV-5 /args"}},
-		"R-CV-5 said in the negative":   {`{"command": "docker", "args": ["run", "-i", "--tty=false", "--rm=true", "img", "-t"]}`, nil},
-		"R-CV-5 no run":                 {`{"command": "docker", "args": ["exec", "c", "x"]}`, nil},
-		"R-CV-6 args":                   {`{"command": "x", "args": ["` + token + `"]}`, []string{"warning R-CV-6 /args/0"}},
-		"R-CV-6 query":                  {`{"url": "http://h?k=` + token + `"}`, []string{"warning R-CV-6 /url"}},
-		"R-CV-6 header":                 {`{"url": "http://h", "headers": {"X": "` + token + `"}}`, []string{"warning R-CV-6 /headers/X"}},
-		"R-CV-6 from a variable":        {`{"command": "x", "args": ["${secret:GITHUB}", "${WHO}"]}`, nil},
-		"R-CV-6 long and no secret":     {`{"command": "x", "args": ["@modelcontextprotocol/server-sequential-thinking", "/usr/lib/some/very/long/path/of/a/thing", "123e4567-e89b-12d3-a456-426614174000"]}`, nil},
-		"R-CV-7 home by tilde":          {`{"command": "~/x"}`, []string{"error R-CV-7 /command"}},
-		"R-CV-8 bare number":            {`{"command": "x", "idleTimeout": 300}`, []string{"error R-CV-8 /idleTimeout"}},
-		"R-CV-8 number in quotes":       {`{"command": "x", "toolTimeout": "1500"}`, []string{"error R-CV-8 /toolTimeout"}},
-		"R-CV-8 inside":                 {`{"command": "x", "restart": {"window": 1}, "health": {"ping": 2}, "cache": {"maxAge": 3}}`, []string{"error R-CV-8 /restart/window", "error R-CV-8 /health/ping", "error R-CV-8 /cache/maxAge"}},
-		"R-CV-8 negative":               {`{"command": "x", "startTimeout": "-5s"}`, []string{"error R-CV-8 /startTimeout"}},
-		"R-CV-8 with units":             {`{"command": "x", "startTimeout": "90s", "idleTimeout": "1h30m", "cache": {"maxAge": "2d"}}`, nil},
-		"R-VA-1 open":                   {`{"command": "x", "args": ["${WHO"]}`, []string{"error R-VA-1 /args/0"}},
-		"R-VA-1 inside another":         {`{"command": "x", "cwd": "/${A:-${B}}"}`, []string{"error R-VA-1 /cwd"}},
-		"R-VA-1 no form":                {`{"command": "x", "args": ["${command:pick}"]}`, []string{"error R-VA-1 /args/0"}},
-		"unset: everywhere":             {`{"command": "${N}", "args": ["${N}"], "cwd": "${N}", "envFile": "${N}", "env": {"A": "${N}"}, "roots": ["${N}"]}`, []string{"error var_unset /command", "error var_unset /args/0", "error var_unset /cwd", "error var_unset /envFile", "error var_unset /env/A", "error var_unset /roots/0"}},
-		"unset: everywhere, remote":     {`{"url": "http://${N}", "headers": {"A": "${N}"}, "auth": {"token": "${N}"}}`, []string{"error var_unset /url", "error var_unset /headers/A", "error var_unset /auth/token"}},
-		"unset: empty is set":           {`{"command": "x", "args": ["${EMPTY}"]}`, nil},
-		"environment: named in a list":  {`{"command": "x", "inheritEnv": ["AWS_*", "GH_TOKEN"]}`, nil},
-		"2.3 x- fields are kept":        {`{"command": "x", "x-mine": {"a": 1}, "x-": null}`, nil},
-		"2.3 unknown field, near":       {`{"command": "x", "enviroment": {}, "lifecyle": "lazy"}`, []string{"warning unknown /enviroment", "warning unknown /lifecyle"}},
-		"2.3 no use here":               {`{"command": "x", "headers": {"A": "b"}}`, []string{"warning unused /headers"}},
-		"2.3 no use at a url":           {`{"url": "http://h", "env": {"A": "b"}, "args": []}`, []string{"warning unused /args", "warning unused /env"}},
-		"2.3 headersCommand of nothing": {`{"url": "http://h", "headersCommand": {"args": ["x"]}}`, []string{"error value /headersCommand"}},
+		"command or url: command only":       {`{"command": "x"}`, nil},
+		"command or url: url only":           {`{"url": "http://h/mcp"}`, nil},
+		"command or url: both":               {`{"command": "x", "url": "http://h"}`, []string{"error R-CV-1 "}},
+		"command or url: neither":            {`{"args": ["x"]}`, []string{"error R-CV-1 "}},
+		"command or url: null is absent":     {`{"command": "x", "url": null}`, nil},
+		"command or url: type without sense": {`{"command": "x", "type": "websocket"}`, []string{"error R-CV-1 /type"}},
+		"tolerance: one entry alone":         {`[]`, []string{"error type "}},
+		"container: detached":                {`{"command": "docker", "args": ["run", "-i", "--rm", "--detach", "img"]}`, []string{"error R-CV-5 /args"}},
+		"container: terminal":                {`{"command": "podman", "args": ["run", "-it", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
+		"container: not interactive":         {`{"command": "nerdctl", "args": ["run", "--rm", "img"]}`, []string{"error R-CV-5 /args"}},
+		"container: left behind":             {`{"command": "docker.exe", "args": ["container", "run", "-i", "img"]}`, []string{"warning R-CV-5 /args"}},
+		"container: said in the negative":    {`{"command": "docker", "args": ["run", "-i", "--tty=false", "--rm=true", "img", "-t"]}`, nil},
+		"container: no run":                  {`{"command": "docker", "args": ["exec", "c", "x"]}`, nil},
+		"secret: args":                       {`{"command": "x", "args": ["` + token + `"]}`, []string{"warning R-CV-6 /args/0"}},
+		"secret: query":                      {`{"url": "http://h?k=` + token + `"}`, []string{"warning R-CV-6 /url"}},
+		"secret: header":                     {`{"url": "http://h", "headers": {"X": "` + token + `"}}`, []string{"warning R-CV-6 /headers/X"}},
+		"secret: from a variable":            {`{"command": "x", "args": ["${secret:GITHUB}", "${WHO}"]}`, nil},
+		"secret: long and no secret":         {`{"command": "x", "args": ["@modelcontextprotocol/server-sequential-thinking", "/usr/lib/some/very/long/path/of/a/thing", "123e4567-e89b-12d3-a456-426614174000"]}`, nil},
+		"home by tilde":                      {`{"command": "~/x"}`, []string{"error R-CV-7 /command"}},
+		"time: bare number":                  {`{"command": "x", "idleTimeout": 300}`, []string{"error R-CV-8 /idleTimeout"}},
+		"time: number in quotes":             {`{"command": "x", "toolTimeout": "1500"}`, []string{"error R-CV-8 /toolTimeout"}},
+		"time: inside":                       {`{"command": "x", "restart": {"window": 1}, "health": {"ping": 2}, "cache": {"maxAge": 3}}`, []string{"error R-CV-8 /restart/window", "error R-CV-8 /health/ping", "error R-CV-8 /cache/maxAge"}},
+		"time: negative":                     {`{"command": "x", "startTimeout": "-5s"}`, []string{"error R-CV-8 /startTimeout"}},
+		"time: with units":                   {`{"command": "x", "startTimeout": "90s", "idleTimeout": "1h30m", "cache": {"maxAge": "2d"}}`, nil},
+		"variable: open":                     {`{"command": "x", "args": ["${WHO"]}`, []string{"error R-VA-1 /args/0"}},
+		"variable: inside another":           {`{"command": "x", "cwd": "/${A:-${B}}"}`, []string{"error R-VA-1 /cwd"}},
+		"variable: no form":                  {`{"command": "x", "args": ["${command:pick}"]}`, []string{"error R-VA-1 /args/0"}},
+		"unset: everywhere":                  {`{"command": "${N}", "args": ["${N}"], "cwd": "${N}", "envFile": "${N}", "env": {"A": "${N}"}, "roots": ["${N}"]}`, []string{"error var_unset /command", "error var_unset /args/0", "error var_unset /cwd", "error var_unset /envFile", "error var_unset /env/A", "error var_unset /roots/0"}},
+		"unset: everywhere, remote":          {`{"url": "http://${N}", "headers": {"A": "${N}"}, "auth": {"token": "${N}"}}`, []string{"error var_unset /url", "error var_unset /headers/A", "error var_unset /auth/token"}},
+		"unset: empty is set":                {`{"command": "x", "args": ["${EMPTY}"]}`, nil},
+		"environment: named in a list":       {`{"command": "x", "inheritEnv": ["AWS_*", "GH_TOKEN"]}`, nil},
+		"fields: x- fields are kept":         {`{"command": "x", "x-mine": {"a": 1}, "x-": null}`, nil},
+		"fields: unknown field, near":        {`{"command": "x", "enviroment": {}, "lifecyle": "lazy"}`, []string{"warning unknown /enviroment", "warning unknown /lifecyle"}},
+		"fields: no use here":                {`{"command": "x", "headers": {"A": "b"}}`, []string{"warning unused /headers"}},
+		"fields: no use at a url":            {`{"url": "http://h", "env": {"A": "b"}, "args": []}`, []string{"warning unused /args", "warning unused /env"}},
+		"fields: headersCommand of nothing":  {`{"url": "http://h", "headersCommand": {"args": ["x"]}}`, []string{"error value /headersCommand"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,7 +82,7 @@ func TestTransportIsInferred(t *testing.T) {
 		`{"url": "http://h/sse", "type": "http"}`:     entry.HTTP,
 		`{"url": "http://h/mcp", "transport": "SSE"}`: entry.SSE,
 	} {
-		if e := clean(t, raw); e.Transport != want {
+		if e := parseClean(t, raw); e.Transport != want {
 			t.Errorf("%s is %s, want %s", raw, e.Transport, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestTransportIsInferred(t *testing.T) {
 // Relative paths start at the folder of the file; arguments are passed unchanged.
 func TestRelativePathsStartAtTheFile(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{"command": "../bin/x", "args": ["./a.js", "b.py", "../c"], "cwd": "sub"}`)
+	e := parseClean(t, `{"command": "../bin/x", "args": ["./a.js", "b.py", "../c"], "cwd": "sub"}`)
 	if got, want := e.Command.Reveal(), filepath.FromSlash("/etc/bin/x"); got != want {
 		t.Errorf("command %s, want %s", got, want)
 	}
@@ -101,7 +101,7 @@ func TestRelativePathsStartAtTheFile(t *testing.T) {
 	if got, want := e.Dir, filepath.FromSlash("/etc/collie/sub"); got != want {
 		t.Errorf("cwd %s, want %s", got, want)
 	}
-	if e := clean(t, `{"command": "npx"}`); e.Command.Reveal() != "npx" || e.Dir != "/etc/collie" {
+	if e := parseClean(t, `{"command": "npx"}`); e.Command.Reveal() != "npx" || e.Dir != "/etc/collie" {
 		t.Errorf("a plain name became %s in %s", e.Command.Reveal(), e.Dir)
 	}
 }
@@ -109,7 +109,7 @@ func TestRelativePathsStartAtTheFile(t *testing.T) {
 // The value of a variable is not expanded again, and names of variables are never expanded.
 func TestVariablesAreExpandedOnce(t *testing.T) {
 	t.Parallel()
-	e := clean(t, `{"command": "x", "args": ["${NESTED}", "$${WHO}", "$WHO", "%WHO%", "${MISSING:-$WHO}"], "env": {"${WHO}": "v"}}`)
+	e := parseClean(t, `{"command": "x", "args": ["${NESTED}", "$${WHO}", "$WHO", "%WHO%", "${MISSING:-$WHO}"], "env": {"${WHO}": "v"}}`)
 	if diff := cmp.Diff([]string{"${WHO}", "${WHO}", "$WHO", "%WHO%", "$WHO"}, reveal(e.Args)); diff != "" {
 		t.Errorf("args (-want +got):\n%s", diff)
 	}

@@ -29,6 +29,15 @@ var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 	`ntn_[A-Za-z0-9]{30,}`, `secret_[A-Za-z0-9]{30,}`, // Notion
 }, "|") + `)$`)
 
+// Random text of secretLength characters or more, letters and digits mixed, is taken for a secret. The bounds keep paths,
+// package names and ids made of words out; secretEntropy is in bits per character, and words of a language stay below it.
+const (
+	secretLength  = 32
+	secretDigits  = 4
+	secretLetters = 4
+	secretEntropy = 3.4
+)
+
 // LooksSecret reports whether a word has the form of a known token, or is long and as mixed as only random text is.
 // It is false for paths, package names and ids made of words.
 func LooksSecret(word string) bool {
@@ -36,7 +45,7 @@ func LooksSecret(word string) bool {
 	if slices.ContainsFunc(tokenHeads, known) && tokenShapes.MatchString(word) || strings.HasPrefix(word, "-----BEGIN ") {
 		return true
 	}
-	if len(word) < 32 || !consistsOf(word, nameChars+"+/=") || strings.Count(word, "/") > 1 {
+	if len(word) < secretLength || !consistsOf(word, nameChars+"+/=") || strings.Count(word, "/") > 1 {
 		return false
 	}
 	digits, letters := 0, 0
@@ -48,7 +57,7 @@ func LooksSecret(word string) bool {
 			letters++
 		}
 	}
-	return digits >= 4 && letters >= 4 && entropy(word) >= 3.4 && !isUUID(word)
+	return digits >= secretDigits && letters >= secretLetters && entropy(word) >= secretEntropy && !isUUID(word)
 }
 
 // entropy returns Shannon's entropy in bits per character.

@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The checks of names and secrets use plain comparisons because they run at each start. They must agree with the
-// regular expressions that define them.
+// The checks of names and secrets run at each start, so they compare plain text before, or instead of, a regular
+// expression. They must agree with the expressions alone: names and flags exactly; every token of a known form looks
+// secret, and other words may too.
 func TestPlainChecks(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -18,38 +18,38 @@ import (
 // looks like a token.
 func (e Entry) Snapshot(home string) json.RawMessage {
 	s := snapshot{entry: &e, home: home}
-	out := present{}
-	out.put("type", e.Transport)
+	out := setFields{}
+	out.putIfSet("type", e.Transport)
 	if e.Protocol != "auto" {
-		out.put("protocol", e.Protocol)
+		out.putIfSet("protocol", e.Protocol)
 	}
-	out.put("disabled", e.Disabled)
+	out.putIfSet("disabled", e.Disabled)
 	if e.Transport == Stdio {
-		out.put("command", s.word(e.Command.shown))
-		out.put("args", s.args(e.Args))
+		out.putIfSet("command", s.maskWord(e.Command.shown))
+		out.putIfSet("args", s.maskArgs(e.Args))
 		env := map[string]string{}
 		for name := range e.Env {
 			env[name] = mask
 		}
-		out.put("env", env)
-		out.put("unset", e.Unset)
-		out.put("envFile", s.hide(e.EnvFile))
+		out.putIfSet("env", env)
+		out.putIfSet("unset", e.Unset)
+		out.putIfSet("envFile", s.maskText(e.EnvFile))
 		if e.InheritEnv.Mode != "minimal" {
-			out.put("inheritEnv", e.InheritEnv.Mode)
+			out.putIfSet("inheritEnv", e.InheritEnv.Mode)
 		}
-		out.put("inheritNames", e.InheritEnv.Names)
-		out.put("cwd", s.folder(e.Dir))
+		out.putIfSet("inheritNames", e.InheritEnv.Names)
+		out.putIfSet("cwd", s.maskFolder(e.Dir))
 		return encode(out)
 	}
-	out.put("url", s.url(e.URL.shown))
+	out.putIfSet("url", s.maskURL(e.URL.shown))
 	headers := map[string]string{}
 	for _, h := range e.Headers {
 		headers[h.Name] = mask
 	}
-	out.put("headers", headers)
-	out.put("headersCommand", s.hide(e.commandOfHeaders()))
-	out.put("auth", s.auth(e.Auth))
-	out.put("tls", e.TLS.snapshot())
+	out.putIfSet("headers", headers)
+	out.putIfSet("headersCommand", s.maskText(e.commandOfHeaders()))
+	out.putIfSet("auth", s.maskAuth(e.Auth))
+	out.putIfSet("tls", e.TLS.snapshot())
 	return encode(out)
 }
 
@@ -66,43 +66,44 @@ type snapshot struct {
 	home  string
 }
 
-// hide masks a text that is not empty.
-func (snapshot) hide(text string) string {
+// maskText masks a text that is not empty.
+func (snapshot) maskText(text string) string {
 	if text == "" {
 		return ""
 	}
 	return mask
 }
 
-// auth returns only the kind of authentication.
-func (s snapshot) auth(a auth) present {
-	out := present{}
-	out.put("type", a.Type)
-	out.put("grantType", a.GrantType)
+// maskAuth returns only the kind of authentication.
+func (s snapshot) maskAuth(a auth) setFields {
+	out := setFields{}
+	out.putIfSet("type", a.Type)
+	out.putIfSet("grantType", a.GrantType)
 	for name, v := range map[string]Value{
 		"token": a.Token, "username": a.Username, "password": a.Password,
 		"clientId": a.ClientID, "clientSecret": a.ClientSecret, "clientMetadataUrl": a.ClientMetadataURL,
 	} {
-		out.put(name, s.hide(v.text))
+		out.putIfSet(name, s.maskText(v.text))
 	}
-	out.put("scopes", s.hide(strings.Join(a.Scopes, " ")))
+	out.putIfSet("scopes", s.maskText(strings.Join(a.Scopes, " ")))
 	return out
 }
 
-func (t TLS) snapshot() present {
-	out := present{}
+func (t TLS) snapshot() setFields {
+	out := setFields{}
 	for name, v := range map[string]string{
 		"caFile": t.CAFile, "certFile": t.CertFile, "keyFile": t.KeyFile, "serverName": t.ServerName,
 	} {
-		out.put(name, snapshot{}.hide(v))
+		out.putIfSet(name, snapshot{}.maskText(v))
 	}
-	out.put("insecure", t.Insecure)
+	out.putIfSet("insecure", t.Insecure)
 	return out
 }
 
-// folder shortens the user's own folder to "~", since it contains the user's name.
-func (s snapshot) folder(path string) string {
-	path = s.known(path)
+// maskFolder masks every known secret in a path, and shortens the user's own folder to "~", since it contains the
+// user's name.
+func (s snapshot) maskFolder(path string) string {
+	path = s.maskKnown(path)
 	rest, ok := strings.CutPrefix(path, filepath.Clean(s.home))
 	if s.home == "" || !ok || rest != "" && !strings.HasPrefix(rest, string(filepath.Separator)) {
 		return path
@@ -113,8 +114,8 @@ func (s snapshot) folder(path string) string {
 // placeholder matches a variable in a text as written.
 var placeholder = lazyregexp.New(`\$\{[^}]*\}?`)
 
-// known masks every known secret in text.
-func (s snapshot) known(text string) string {
+// maskKnown masks every known secret in text.
+func (s snapshot) maskKnown(text string) string {
 	for _, secret := range s.entry.Secrets {
 		if secret != "" && secret != s.home {
 			text = strings.ReplaceAll(text, secret, mask)
@@ -123,20 +124,20 @@ func (s snapshot) known(text string) string {
 	return text
 }
 
-// word returns one word of a command line as written, masked.
-func (s snapshot) word(shown string) string {
-	text := s.known(placeholder.ReplaceAllString(shown, mask))
+// maskWord returns one word of a command line as written, masked.
+func (s snapshot) maskWord(shown string) string {
+	text := s.maskKnown(placeholder.ReplaceAllString(shown, mask))
 	switch {
 	case strings.HasPrefix(text, "{"), strings.HasPrefix(text, "["):
 		return mask // JSON settings: any value may be a secret
 	case strings.Contains(text, "://"):
-		return s.url(text)
+		return s.maskURL(text)
 	}
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" =,;:&?", r) })
 	if slices.ContainsFunc(parts, LooksSecret) {
 		return mask
 	}
-	return s.folder(text)
+	return s.maskFolder(text)
 }
 
 // Flags whose value is masked: credentials, and headers and variables that the program passes on.
@@ -146,7 +147,8 @@ var (
 	secretName = lazyregexp.New(`(?i)(key|token|secret|passw|pass$|pwd|auth|credential|cookie|bearer|session)`)
 )
 
-func (s snapshot) args(values []Value) []string {
+// maskArgs returns arguments as written, each masked by itself or because of the flag before it.
+func (s snapshot) maskArgs(values []Value) []string {
 	list := make([]string, len(values))
 	hideNext := false
 	for i, v := range values {
@@ -161,7 +163,7 @@ func (s snapshot) args(values []Value) []string {
 		case name != "" && (secretName.MatchString(name) || isHiddenFlag(strings.TrimSuffix(name, "="))):
 			list[i] = name + mask
 		default:
-			list[i] = s.word(shown)
+			list[i] = s.maskWord(shown)
 		}
 		hideNext = isHiddenFlag(shown)
 	}
@@ -172,10 +174,10 @@ func isHiddenFlag(flag string) bool {
 	return isSecretFlag(flag) || hiddenFlag.MatchString(flag)
 }
 
-// url returns the address of a server without credentials: userinfo, query values, the fragment, and parts of the
+// maskURL returns an address without credentials: userinfo, query values, the fragment, and parts of the
 // path that look like tokens are masked.
-func (s snapshot) url(shown string) string {
-	text := s.known(placeholder.ReplaceAllString(shown, mask))
+func (s snapshot) maskURL(shown string) string {
+	text := s.maskKnown(placeholder.ReplaceAllString(shown, mask))
 	text = shownURL(text)
 	u, err := url.Parse(text)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// planted has an entry for every place where people put secrets. %s stands for the secret, and so do variables named
-// PLANTED.
-var planted = []string{
+// plantedEntries has an entry for every place where people put secrets. %s stands for the secret, and so do variables
+// named PLANTED.
+var plantedEntries = []string{
 	`{"command": "x", "env": {"API_KEY": "%s"}}`,
 	`{"command": "x", "env": {"HARMLESS": "%s"}}`,
 	`{"command": "x", "env": {"A": "${PLANTED}"}}`,
@@ -75,8 +75,8 @@ var planted = []string{
 	`{"command": "x", "roots": ["/%s"], "autoApprove": ["%[1]s"]}`,
 }
 
-// shapes are tokens of known forms, which are found in any place.
-var shapes = []string{
+// knownTokens are tokens of known forms, which are found in any place.
+var knownTokens = []string{
 	"sk-proj-abcdefghij1234567890", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "github_pat_11ABCDEFG0123456789abcdefghijklm",
 	"glpat-abcdefghij0123456789", "xoxb-1234567890-abcdef", "AKIAIOSFODNN7EXAMPLE", "hf_abcdefghijklmnopqrstuvwxyz01234567",
 	"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "Zk3u9QpLw7Xr2TvB8nMs4YcHd6JgFa1E",
@@ -88,7 +88,7 @@ func TestSnapshotHoldsNoSecret(t *testing.T) {
 	const token = "Zk3u9QpLw7Xr2TvB8nMs4YcHd6JgFa1E"
 	check := func(t *testing.T, raw, secret string) {
 		t.Helper()
-		o := options()
+		o := testOptions()
 		env := o.Env
 		o.Env = func(n string) (string, bool) {
 			if n == "PLANTED" || n == "COLLIE_INPUT_PLANTED" {
@@ -107,13 +107,13 @@ func TestSnapshotHoldsNoSecret(t *testing.T) {
 			t.Errorf("%s gives no JSON: %s", raw, got)
 		}
 	}
-	if n := len(planted); n < 50 {
+	if n := len(plantedEntries); n < 50 {
 		t.Fatalf("only %d places", n)
 	}
-	for i, form := range planted {
+	for i, form := range plantedEntries {
 		t.Run(fmt.Sprintf("place %d", i), func(t *testing.T) {
 			t.Parallel()
-			for _, secret := range append([]string{token}, shapes...) {
+			for _, secret := range append([]string{token}, knownTokens...) {
 				raw := form
 				if strings.Contains(form, "%") {
 					raw = fmt.Sprintf(form, secret)
@@ -129,7 +129,7 @@ func TestSnapshotHoldsNoSecret(t *testing.T) {
 			}
 		})
 	}
-	for _, shape := range shapes {
+	for _, shape := range knownTokens {
 		for _, form := range []string{
 			`{"command": "x", "args": ["%s"]}`, `{"command": "x", "args": ["serve", "--with=%s"]}`,
 			`{"url": "https://h/%s"}`, `{"command": "/opt/x", "args": ["a,%s,b"]}`,
@@ -149,7 +149,7 @@ func TestSnapshotKeepsWhatTellsAServer(t *testing.T) {
 		`{"url": "https://h/sse", "apiKey": "k"}`: `{"auth":{"token":"***","type":"bearer"},"type":"sse","url":"https://h/sse"}`,
 		`{"url": "https://h/mcp", "auth": {"grantType": "client_credentials", "clientId": "c", "clientSecret": "s"}}`: `{"auth":{"clientId":"***","clientSecret":"***","grantType":"client_credentials","type":"oauth"},"type":"http","url":"https://h/mcp"}`,
 	} {
-		e, _ := entry.Parse("s", json.RawMessage(raw), options())
+		e, _ := entry.Parse("s", json.RawMessage(raw), testOptions())
 		if diff := cmp.Diff(want, string(e.Snapshot("/u"))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", raw, diff)
 		}

@@ -12,13 +12,13 @@ import (
 // exist or not. Programs started from a desktop often lack them in their PATH; see [environment.extend].
 func (b *environment) toolFolders(env func(string) string) []string {
 	if b.goos == "windows" {
-		return joined(
+		return joinPairs(
 			env("APPDATA"), "npm",
 			env("USERPROFILE"), ".local/bin",
 		)
 	}
 	home := env("HOME")
-	list := joined(
+	list := joinPairs(
 		home, ".local/bin",
 		home, ".cargo/bin",
 		home, ".bun/bin",
@@ -30,7 +30,7 @@ func (b *environment) toolFolders(env func(string) string) []string {
 
 // nodeFolders returns the folders where managers of Node versions keep the active one.
 func (b *environment) nodeFolders(home string, env func(string) string) []string {
-	list := joined(
+	list := joinPairs(
 		env("NVM_BIN"), ".",
 		b.nvmDefault(cmp.Or(env("NVM_DIR"), under(home, ".nvm"))), "bin",
 		env("FNM_MULTISHELL_PATH"), "bin",
@@ -62,12 +62,12 @@ func (b *environment) nvmDefault(dir string) string {
 		return ""
 	}
 	return slices.MaxFunc(found, func(a, b string) int {
-		return slices.Compare(version(filepath.Base(a)), version(filepath.Base(b)))
+		return slices.Compare(versionParts(filepath.Base(a)), versionParts(filepath.Base(b)))
 	})
 }
 
-// version returns v22.3.0 as numbers.
-func version(s string) []int {
+// versionParts returns the numbers of a version such as v22.3.0.
+func versionParts(s string) []int {
 	var list []int
 	for part := range strings.SplitSeq(strings.TrimPrefix(s, "v"), ".") {
 		n, _ := strconv.Atoi(part) // a part that is not a number becomes 0 and sorts first
@@ -76,6 +76,7 @@ func version(s string) []int {
 	return list
 }
 
+// under joins a folder and a name below it; empty if the folder is.
 func under(dir, name string) string {
 	if dir == "" {
 		return ""
@@ -83,8 +84,8 @@ func under(dir, name string) string {
 	return filepath.Join(dir, filepath.FromSlash(name))
 }
 
-// joined joins pairs of a folder and a name below it, and leaves out pairs with an empty folder.
-func joined(pairs ...string) []string {
+// joinPairs joins pairs of a folder and a name below it, and leaves out pairs with an empty folder.
+func joinPairs(pairs ...string) []string {
 	var list []string
 	for p := range slices.Chunk(pairs, 2) {
 		if dir := under(p[0], p[1]); dir != "" {

@@ -17,8 +17,8 @@ type Value struct {
 // newValue returns a Value that prints as shown.
 func newValue(text, shown string) Value { return Value{text, shown} }
 
-// hidden returns a Value that prints as "***".
-func hidden(text string) Value { return Value{text, mask} }
+// maskedValue returns a Value that prints as "***".
+func maskedValue(text string) Value { return Value{text, mask} }
 
 // Reveal returns the text itself. Call it only where the text is used.
 func (v Value) Reveal() string { return v.text }

@@ -110,7 +110,7 @@ func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	if !t.watched {
 		t.watched = true
 		if every := watchEvery(limit); t.watch == nil {
-			t.watch = time.AfterFunc(every, t.expireLate)
+			t.watch = time.AfterFunc(every, t.endLateCalls)
 		} else {
 			t.watch.Reset(every)
 		}
@@ -154,8 +154,8 @@ func watchEvery(limit time.Duration) time.Duration {
 	return min(max(limit/16, 5*time.Millisecond), time.Second)
 }
 
-// expireLate ends the calls past their deadline. It runs again as long as there are calls.
-func (t *Calls) expireLate() {
+// endLateCalls ends the calls past their deadline. It runs again as long as there are calls.
+func (t *Calls) endLateCalls() {
 	now := time.Now()
 	var late []*Call
 	t.mu.Lock()
@@ -169,7 +169,7 @@ func (t *Calls) expireLate() {
 	}
 	t.mu.Unlock()
 	for _, f := range late {
-		f.expire()
+		f.endLate()
 	}
 }
 
@@ -241,8 +241,8 @@ func (f *Call) isDone() bool {
 	return f.ended
 }
 
-// expire ends a call that took longer than the server's limit.
-func (f *Call) expire() {
+// endLate ends a call that took longer than the server's limit.
+func (f *Call) endLate() {
 	f.End(&tool.Error{
 		Op: "call", Kind: tool.Timeout, Subject: f.Request.Name,
 		Message: fmt.Sprintf("no answer within toolTimeout %s (waited %s)", units.DurationText(f.limit), units.DurationText(time.Since(f.begun).Round(time.Millisecond))),
@@ -436,10 +436,10 @@ func (t *Calls) Translate(m *tool.Message) (json.RawMessage, bool) {
 // IsAnothers reports whether the untranslated message names a call in flight by an id that only the server should
 // know. The server would take it to be about that call, whoever made it, so such a message must not be sent.
 func (t *Calls) IsAnothers(m *tool.Message) bool {
-	id, token := number(mcp.Get(m.Params, "requestId")), number(mcp.Get(m.Params, "progressToken"))
+	id, token := idIn(mcp.Get(m.Params, "requestId")), idIn(mcp.Get(m.Params, "progressToken"))
 	var metaToken uint64
 	if !m.Request {
-		metaToken = number(mcp.Get(m.Params, "_meta", "progressToken"))
+		metaToken = idIn(mcp.Get(m.Params, "_meta", "progressToken"))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -451,8 +451,8 @@ func (t *Calls) IsAnothers(m *tool.Message) bool {
 	return false
 }
 
-// number returns raw, a number or a text, as the id that a server may read in it; 0 if it is none.
-func number(raw json.RawMessage) uint64 {
+// idIn returns raw, a number or a text, as the id that a server may read in it; 0 if it is none.
+func idIn(raw json.RawMessage) uint64 {
 	text, ok := mcp.Text(raw)
 	if !ok {
 		text = string(raw)

@@ -51,8 +51,8 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 	if json.Unmarshal(def, &d) != nil {
 		return nil
 	}
-	w := schemaWalk{api: a, found: map[string]string{}, property: compiled(a.PropertyName)}
-	if !compiled(a.ToolName).MatchString(name) {
+	w := schemaWalk{api: a, found: map[string]string{}, property: compile(a.PropertyName)}
+	if !compile(a.ToolName).MatchString(name) {
 		w.report("", "a name that does not fit %s", a.ToolName)
 	}
 	if d.Description != nil {
@@ -76,7 +76,7 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 		root = nil // no arguments to declare
 	}
 	if root != nil {
-		w.schema("", a.Form(root), 1)
+		w.checkSchema("", a.Form(root), 1)
 	}
 	for _, n := range []struct {
 		got, limit int
@@ -98,8 +98,8 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 	return out
 }
 
-// compiled compiles a pattern; an empty one matches everything.
-func compiled(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+// compile compiles a pattern; an empty one matches everything.
+func compile(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
 // Form returns a decoded schema in the form in which clients send it to the API. It does not change v.
 func (a *API) Form(v any) any {
@@ -138,13 +138,13 @@ func (a *API) Form(v any) any {
 	formed := schema{}
 	for name, of := range members {
 		formed[name] = a.Form(of)
-		if a.Strict && !slices.Contains(texts(s["required"]), name) {
+		if a.Strict && !slices.Contains(textsOf(s["required"]), name) {
 			formed[name] = nullable(formed[name])
 		}
 	}
 	out["properties"] = formed
 	if a.Strict {
-		out["required"] = anys(slices.Sorted(maps.Keys(members)))
+		out["required"] = anysOf(slices.Sorted(maps.Keys(members)))
 	}
 	if _, present := s["additionalProperties"]; a.Strict || a.Closed && !present {
 		out["additionalProperties"] = false
@@ -161,8 +161,8 @@ func nullable(v any) any {
 	if alternatives, ok := s["anyOf"].([]any); ok {
 		s["anyOf"] = append(slices.Clone(alternatives), schema{"type": "null"})
 	}
-	if types := texts(s["type"]); len(types) > 0 && !slices.Contains(types, "null") {
-		s["type"] = anys(append(types, "null"))
+	if types := textsOf(s["type"]); len(types) > 0 && !slices.Contains(types, "null") {
+		s["type"] = anysOf(append(types, "null"))
 	}
 	if values, ok := s["enum"].([]any); ok && !slices.Contains(values, nil) {
 		s["enum"] = append(slices.Clone(values), nil)
@@ -170,8 +170,8 @@ func nullable(v any) any {
 	return s
 }
 
-// texts returns the strings in a list, or the one string that v is.
-func texts(v any) []string {
+// textsOf returns the strings in a list, or the one string that v is.
+func textsOf(v any) []string {
 	if text, ok := v.(string); ok {
 		return []string{text}
 	}
@@ -183,7 +183,8 @@ func texts(v any) []string {
 	return out
 }
 
-func anys(list []string) []any {
+// anysOf returns list as a slice of any, the form of a decoded JSON list.
+func anysOf(list []string) []any {
 	out := make([]any, len(list))
 	for i := range list {
 		out[i] = list[i]
@@ -200,6 +201,7 @@ type schemaWalk struct {
 	properties, depth, text, values int
 }
 
+// report records that a limit is broken at a place in the schema.
 func (w *schemaWalk) report(at, limit string, args ...any) {
 	limit = fmt.Sprintf(limit, args...)
 	if first, known := w.found[limit]; !known || at < first { // the smallest place, since maps have no order
@@ -207,7 +209,9 @@ func (w *schemaWalk) report(at, limit string, args ...any) {
 	}
 }
 
-func (w *schemaWalk) schema(at string, v any, depth int) {
+// checkSchema checks a schema and all schemas in it, and counts what is limited for the whole tool. depth is the number of
+// objects around it, itself included if it is one.
+func (w *schemaWalk) checkSchema(at string, v any, depth int) {
 	a := w.api
 	s, ok := v.(schema)
 	if !ok {
@@ -222,8 +226,8 @@ func (w *schemaWalk) schema(at string, v any, depth int) {
 			w.report(at, "the keyword %s", word)
 		}
 	}
-	types := texts(s["type"])
-	w.types(at, s, types)
+	types := textsOf(s["type"])
+	w.checkTypes(at, s, types)
 	values, _ := s["enum"].([]any)
 	w.values += len(values)
 	for _, one := range values {
@@ -233,32 +237,32 @@ func (w *schemaWalk) schema(at string, v any, depth int) {
 		}
 	}
 	if items, present := s["items"]; present {
-		w.schema(at+"/items", items, depth)
+		w.checkSchema(at+"/items", items, depth)
 	} else if slices.Contains(types, "array") && (a.OpenAPI || a.Strict) {
 		w.report(at, "a list without items")
 	}
 	if of, ok := s["additionalProperties"].(schema); ok {
-		w.schema(at+"/additionalProperties", of, depth+1)
+		w.checkSchema(at+"/additionalProperties", of, depth+1)
 	}
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "prefixItems"} {
 		list, _ := s[key].([]any)
 		for i, of := range list {
-			w.schema(fmt.Sprintf("%s/%s/%d", at, key, i), of, depth)
+			w.checkSchema(fmt.Sprintf("%s/%s/%d", at, key, i), of, depth)
 		}
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		all, _ := s[key].(schema)
 		for name, of := range all {
-			w.schema(at+"/"+key+"/"+name, of, depth)
+			w.checkSchema(at+"/"+key+"/"+name, of, depth)
 		}
 	}
 	if slices.Contains(types, "object") {
-		w.members(at, s, depth)
+		w.checkMembers(at, s, depth)
 	}
 }
 
-// types checks the types of a schema.
-func (w *schemaWalk) types(at string, s schema, types []string) {
+// checkTypes checks the types of a schema.
+func (w *schemaWalk) checkTypes(at string, s schema, types []string) {
 	a := w.api
 	for _, typ := range types {
 		if !slices.Contains(a.Types, typ) {
@@ -280,14 +284,14 @@ func (w *schemaWalk) types(at string, s schema, types []string) {
 	w.report(at, "a schema without a type")
 }
 
-// members checks the properties of an object.
-func (w *schemaWalk) members(at string, s schema, depth int) {
+// checkMembers checks the properties of an object.
+func (w *schemaWalk) checkMembers(at string, s schema, depth int) {
 	a := w.api
 	members, _ := s["properties"].(schema)
 	if len(members) == 0 && at != "" && (a.OpenAPI || a.Strict) {
 		w.report(at, "an object without properties")
 	}
-	for _, name := range texts(s["required"]) {
+	for _, name := range textsOf(s["required"]) {
 		if _, present := members[name]; !present && (a.OpenAPI || a.Strict) {
 			w.report(at, "a property that is required and not declared")
 		}
@@ -298,6 +302,6 @@ func (w *schemaWalk) members(at string, s schema, depth int) {
 		if !w.property.MatchString(name) {
 			w.report(at+"/"+name, "a name of a property that does not fit %s", a.PropertyName)
 		}
-		w.schema(at+"/"+name, of, depth+1)
+		w.checkSchema(at+"/"+name, of, depth+1)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"collie/test/catalogs"
 )
 
-// broken returns the limits that a definition exceeds, by API.
-func broken(name, def string) map[string][]string {
+// exceededLimits returns the limits that a definition exceeds, by API.
+func exceededLimits(name, def string) map[string][]string {
 	out := map[string][]string{}
 	for _, a := range modelapi.APIs() {
 		for _, b := range a.Check(name, json.RawMessage(def)) {
@@ -84,7 +84,7 @@ func TestBreakers(t *testing.T) {
 			if tt.description == "" {
 				tt.description = "what it does"
 			}
-			got := broken(name, `{"name":"tool","description":"`+tt.description+`","inputSchema":`+tt.schema+`}`)
+			got := exceededLimits(name, `{"name":"tool","description":"`+tt.description+`","inputSchema":`+tt.schema+`}`)
 			for _, api := range all {
 				finds := slices.ContainsFunc(got[api], func(limit string) bool { return tt.limit != "" && strings.Contains(limit, tt.limit) })
 				if finds != slices.Contains(tt.at, api) || tt.limit == "" && len(got[api]) > 0 {
@@ -93,7 +93,7 @@ func TestBreakers(t *testing.T) {
 			}
 		})
 	}
-	if got := broken("tool", `{"description":"","inputSchema":`+fine+`}`); len(got) != 1 || len(got["Amazon Bedrock Converse"]) != 1 {
+	if got := exceededLimits("tool", `{"description":"","inputSchema":`+fine+`}`); len(got) != 1 || len(got["Amazon Bedrock Converse"]) != 1 {
 		t.Errorf("an empty description: %q", got)
 	}
 }
@@ -107,7 +107,7 @@ func TestPublicServers(t *testing.T) {
 		for _, def := range s.Tools {
 			tools++
 			before := string(def)
-			for api := range broken(gjson.GetBytes(def, "name").String(), before) {
+			for api := range exceededLimits(gjson.GetBytes(def, "name").String(), before) {
 				found[api]++
 			}
 			if string(def) != before {

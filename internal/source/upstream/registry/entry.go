@@ -35,6 +35,7 @@ func (s *Server) Entry(w *Way, given, env, headers map[string]string) (json.RawM
 	if err := s.checkGiven(w, given); err != nil {
 		return nil, err
 	}
+	person := given
 	given = maps.Clone(given)
 	for _, in := range w.Inputs {
 		if given[in.Key] == "" && in.Default != "" {
@@ -56,7 +57,7 @@ func (s *Server) Entry(w *Way, given, env, headers map[string]string) (json.RawM
 	}
 	if w.Kind == Remote {
 		e.URL, _ = w.url.text(given)
-		if why := wrongURL(e.URL); why != "" && !strings.Contains(e.URL, "${") {
+		if why := wrongURL(w.urlToCheck(given, person)); why != "" {
 			return nil, &tool.Error{Op: op, Kind: tool.Denied, Subject: s.Name, Message: why}
 		}
 		e.Type, e.Headers = "http", texts(w.headers)
@@ -81,6 +82,18 @@ func (s *Server) Entry(w *Way, given, env, headers map[string]string) (json.RawM
 		e.Args = append(e.Args, p.words(given)...)
 	}
 	return encode(e)
+}
+
+// urlToCheck returns the URL with the given values, and with x for each that is a variable in the settings of the person.
+func (w *Way) urlToCheck(given, person map[string]string) string {
+	given = maps.Clone(given)
+	for key, v := range person {
+		if strings.Contains(v, "${") {
+			given[key] = "x"
+		}
+	}
+	text, _ := w.url.text(given)
+	return text
 }
 
 func encode(e entryJSON) (json.RawMessage, error) {

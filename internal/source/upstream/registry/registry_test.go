@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open returns a client of the registry at address.
-func open(t *testing.T, address string) *registry.Client {
+// newClient returns a client of the registry at address.
+func newClient(t *testing.T, address string) *registry.Client {
 	t.Helper()
 	c, err := registry.New(address)
 	if err != nil {
@@ -32,17 +32,17 @@ func open(t *testing.T, address string) *registry.Client {
 	return c
 }
 
-// server returns a registry's answer about one server, to which more adds members.
-func server(name, version, more string) string {
+// answerFor returns a registry's answer about one server, to which more adds members.
+func answerFor(name, version, more string) string {
 	return fmt.Sprintf(`{"server": {"name": %q, "version": %q, "description": "d"%s}}`, name, version, more)
 }
 
 // A search returns the newest version of each server, in pages.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	c := open(t, registrytest.Serve(
-		t, server("a.b/notes-1", "1.0.0", ""), server("a.b/notes-1", "2.0.0", ""), server("a.b/other", "1.0.0", ""),
-		server("a.b/notes-2", "1.0.0", ""), server("a.b/notes-3", "1.0.0", ""), registrytest.Weather,
+	c := newClient(t, registrytest.Serve(
+		t, answerFor("a.b/notes-1", "1.0.0", ""), answerFor("a.b/notes-1", "2.0.0", ""), answerFor("a.b/other", "1.0.0", ""),
+		answerFor("a.b/notes-2", "1.0.0", ""), answerFor("a.b/notes-3", "1.0.0", ""), registrytest.Weather,
 	))
 	var got []string
 	cursor := ""
@@ -78,7 +78,7 @@ func TestSearch(t *testing.T) {
 // refused.
 func TestEntry(t *testing.T) {
 	t.Parallel()
-	c := open(t, registrytest.Serve(t, registrytest.Weather))
+	c := newClient(t, registrytest.Serve(t, registrytest.Weather))
 	s, err := c.Get(t.Context(), "io.github.example/mcp-server-weather", "")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func hint(err error) string {
 // ways returns the ways of a server with these members.
 func ways(t *testing.T, more string) []registry.Way {
 	t.Helper()
-	s, err := open(t, registrytest.Serve(t, server("a.b/c", "1.0.0", ","+more))).Get(t.Context(), "a.b/c", "1.0.0")
+	s, err := newClient(t, registrytest.Serve(t, answerFor("a.b/c", "1.0.0", ","+more))).Get(t.Context(), "a.b/c", "1.0.0")
 	if err != nil {
 		t.Fatalf("%s: %v", more, err)
 	}
@@ -179,15 +179,18 @@ func TestRefused(t *testing.T) {
 		pack(npm + `, "runtimeHint": "bash"`):                         `run by "bash"`,
 		pack(npm + `, "runtimeHint": "/tmp/npx"`):                     `run by "/tmp/npx"`,
 		pack(npm + `, "registryBaseUrl": "https://npm.evil.example"`): "npm.evil.example",
-		pack(`"registryType": "npm", "identifier": "x", "version": "1.0.0", "transport": {"type": "streamable-http", "url": "http://localhost"}`):           "expected stdio",
-		pack(npm + `, "runtimeArguments": [{"type": "named", "name": "--registry", "value": "https://evil.example"}]`):                                      "--registry",
-		pack(npm + `, "runtimeArguments": [{"type": "positional", "value": "--package=evil"}]`):                                                             "--package=evil",
-		pack(npm + `, "runtimeArguments": [{"type": "named", "name": "-c", "value": "sh"}]`):                                                                "-c sh",
-		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "-v", "value": "/:/host"}]`):                     "-v /:/host",
-		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--mount", "value": "type=bind,src=/,dst=/h"}]`): "--mount",
-		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--network", "value": "host"}]`):                 "--network",
-		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "positional", "value": "--privileged"}]`):                         "--privileged",
-		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "-e", "value": "LD_PRELOAD=/x"}]`):               "LD_PRELOAD",
+		pack(`"registryType": "npm", "identifier": "x", "version": "1.0.0", "transport": {"type": "streamable-http", "url": "http://localhost"}`):                                                                  "expected stdio",
+		pack(npm + `, "runtimeArguments": [{"type": "named", "name": "--registry", "value": "https://evil.example"}]`):                                                                                             "--registry",
+		pack(npm + `, "runtimeArguments": [{"type": "positional", "value": "--package=evil"}]`):                                                                                                                    "--package=evil",
+		pack(npm + `, "runtimeArguments": [{"type": "named", "name": "-c", "value": "sh"}]`):                                                                                                                       "-c sh",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "-v", "value": "/:/host"}]`):                                                                            "-v /:/host",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--mount", "value": "type=bind,src=/,dst=/h"}]`):                                                        "--mount",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "-v", "value": "{src}:/host", "variables": {"src": {"value": "/"}}}]`):                                  "-v {src}:/host",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--volume", "value": "{src}:/host"}]`):                                                                  "--volume {src}:/host",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--mount", "value": "type=bind,src={a},dst={b}", "variables": {"a": {}, "b": {"value": "/h,src=/"}}}]`): "--mount type=bind",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "--network", "value": "host"}]`):                                                                        "--network",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "positional", "value": "--privileged"}]`):                                                                                "--privileged",
+		pack(`"registryType": "oci", "identifier": "e/x:1", "runtimeArguments": [{"type": "named", "name": "-e", "value": "LD_PRELOAD=/x"}]`):                                                                      "LD_PRELOAD",
 		// arguments and variables
 		pack(npm + `, "packageArguments": [{"type": "named", "name": "--a b", "value": "x"}]`):                                                        "name of an argument",
 		pack(npm + `, "packageArguments": [{"type": "shell", "value": "x"}]`):                                                                         "type of an argument",
@@ -214,6 +217,8 @@ func TestRefused(t *testing.T) {
 		remote("https://169.254.169.254/latest", ""):                                                  "private network",
 		remote("https://LOCALHOST./mcp", ""):                                                          "private network",
 		remote("https://router.lan/mcp", ""):                                                          "private network",
+		remote("https://{h}.example.com/", `, "variables": {"h": {"value": "127.0.0.1/x?"}}`):         "private network",
+		remote("https://{h}.example.com/${y}", `, "variables": {"h": {"value": "127.0.0.1/x?"}}`):     "private network",
 		remote("https://intranet/mcp", ""):                                                            "private network",
 		remote("unix:///run/docker.sock", ""):                                                         "expected an https URL",
 		`"remotes": [{"type": "websocket", "url": "wss://x"}]`:                                        "websocket",
@@ -253,7 +258,7 @@ func TestAccepted(t *testing.T) {
 		`{"registryType": "npm", "identifier": "x", "version": "1.0.0", "environmentVariables": [{"name": "A", "value": "$${HOME}{b}", "variables": {"b": {"value": "{c}"}}}]}`: `"env":{"A":"$$${HOME}{c}"}`,
 		`{"registryType": "npm", "identifier": "x", "version": "1.0.0", "environmentVariables": [{"name": "A", "value": "${b}", "variables": {"b": {"value": "{secret:X}"}}}]}`: `"env":{"A":"$${secret:X}"}`,
 	} {
-		s, err := open(t, registrytest.Serve(t, server("a.b/c", "1.0.0", `, "packages": [`+more+`]`))).Get(t.Context(), "a.b/c", "")
+		s, err := newClient(t, registrytest.Serve(t, answerFor("a.b/c", "1.0.0", `, "packages": [`+more+`]`))).Get(t.Context(), "a.b/c", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +337,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(tt.handler)
 			defer s.Close()
-			c := open(t, s.URL)
+			c := newClient(t, s.URL)
 			_, searched := c.Search(t.Context(), "x", 10, "")
 			_, got := c.Get(t.Context(), "a.b/c", "")
 			for _, err := range []error{searched, got} {
@@ -344,11 +349,11 @@ func TestAnswers(t *testing.T) {
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	if _, err := open(t, s.URL).Search(t.Context(), "x", 10, ""); tool.KindOf(err) != tool.Unavailable {
+	if _, err := newClient(t, s.URL).Search(t.Context(), "x", 10, ""); tool.KindOf(err) != tool.Unavailable {
 		t.Errorf("offline: %v", err)
 	}
 	for _, name := range []string{"", "x", "a/b/c", "a.b/../c", "a.b/c?x=1", "-a/b", "a.b/c\n", strings.Repeat("a", 300) + "/b"} {
-		if _, err := open(t, s.URL).Get(t.Context(), name, ""); tool.KindOf(err) != tool.Invalid {
+		if _, err := newClient(t, s.URL).Get(t.Context(), name, ""); tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -364,7 +369,7 @@ func TestTexts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("天", 5000)
 	text, _ := json.Marshal("a\x1b[31mred\x1b[0m\r\nb\u202ec\u200bd\u0000 " + long)
-	page, err := open(t, registrytest.Serve(t, `{"server": {"name": "a.b/c", "version": "1.0.0", "description": `+string(text)+`}}`)).Search(t.Context(), "", 10, "")
+	page, err := newClient(t, registrytest.Serve(t, `{"server": {"name": "a.b/c", "version": "1.0.0", "description": `+string(text)+`}}`)).Search(t.Context(), "", 10, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,8 +379,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// expandsNothing fails if an entry that was made without any input holds a variable or a secret.
-func expandsNothing(t interface{ Errorf(string, ...any) }, raw json.RawMessage) {
+// wantNoVariables fails if an entry that was made without any input holds a variable or a secret.
+func wantNoVariables(t interface{ Errorf(string, ...any) }, raw json.RawMessage) {
 	look := func(name string) (string, bool) {
 		t.Errorf("%s asks for %s", raw, name)
 		return "", true
@@ -415,15 +420,15 @@ func TestNothingIsExpanded(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		expandsNothing(t, raw)
+		wantNoVariables(t, raw)
 	})
 }
 
 // Whatever a registry answers, an entry made of it holds no variable and no secret.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(registrytest.Weather))
-	f.Add([]byte(server("a.b/c", "1.0.0", `, "packages": [{`+npm+`}]`)))
-	f.Add([]byte(server("a.b/c", "1.0.0", `, "remotes": [{"type": "sse", "url": "https://x.example.com/${HOME}/sse"}]`)))
+	f.Add([]byte(answerFor("a.b/c", "1.0.0", `, "packages": [{`+npm+`}]`)))
+	f.Add([]byte(answerFor("a.b/c", "1.0.0", `, "remotes": [{"type": "sse", "url": "https://x.example.com/${HOME}/sse"}]`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := registry.Read(text)
 		if err != nil {
@@ -438,7 +443,7 @@ func FuzzRead(f *testing.F) {
 			}
 			raw, err := s.Entry(&w, given, nil, nil)
 			if err == nil {
-				expandsNothing(t, raw)
+				wantNoVariables(t, raw)
 			}
 		}
 	})

@@ -245,7 +245,7 @@ func (b *builder) runtime(args []arg) {
 				v.Value = nil
 			}
 			b.variable(&v)
-		case b.Kind == OCI && a.Type == "named" && slices.Contains([]string{"-v", "--volume", "--mount"}, word) && asksForSource(word, given):
+		case b.Kind == OCI && a.Type == "named" && slices.Contains([]string{"-v", "--volume", "--mount"}, word) && asksForSource(word, given, a.Variables):
 			b.argument(a, &b.before, "argument of docker")
 		default:
 			b.refuse("it wants %s to be run with %q, which is not known to be harmless", b.command, clean(strings.TrimSpace(a.Name+" "+given)))
@@ -253,8 +253,14 @@ func (b *builder) runtime(args []arg) {
 	}
 }
 
-// asksForSource reports whether the host folder of a mount is an input, which a person gives.
-func asksForSource(flag, value string) bool {
+// asksForSource reports whether the host folder of a mount is an input, which a person gives. A variable whose value the
+// registry gives is not one, and could say more than its place shows.
+func asksForSource(flag, value string, variables map[string]arg) bool {
+	for _, m := range variableIn.FindAllStringSubmatch(value, -1) {
+		if v, known := variables[m[1]]; !known || v.Value != nil {
+			return false
+		}
+	}
 	if flag != "--mount" {
 		source, _, ok := strings.Cut(value, ":")
 		return ok && wholeVariable.MatchString(source)
@@ -460,7 +466,14 @@ func (r *remote) way() Way {
 	b.fill(&b.url, &arg{Value: &r.URL, Variables: r.Variables}, "url", "url")
 	b.url.optional = false // without its URL there is no server
 	// [Server.Entry] checks the URL again, with the inputs filled in.
-	probe := variableIn.ReplaceAllString(r.URL, "x")
+	probe := ""
+	for _, p := range b.url.pieces {
+		if p.key != "" {
+			p.text = "x"
+		}
+		probe += p.text
+	}
+	probe = variableIn.ReplaceAllString(probe, "x")
 	if why := wrongURL(probe); why != "" {
 		b.refuse("%s", why)
 	}

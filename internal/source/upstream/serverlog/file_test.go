@@ -39,7 +39,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("%s has %d bytes and mode %v, %v", f, info.Size(), info.Mode(), err)
 		}
 	}
-	got := texts(t, path, tool.LogFilter{})
+	got := readTexts(t, path, tool.LogFilter{})
 	if len(got) < 400 || got[len(got)-1] != "stderr line 1999" {
 		t.Fatalf("%d lines to %q", len(got), got[len(got)-1])
 	}
@@ -68,7 +68,7 @@ func TestManyWriters(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got := texts(t, path, tool.LogFilter{})
+	got := readTexts(t, path, tool.LogFilter{})
 	if len(got) != writers*lines {
 		t.Fatalf("%d lines, want %d", len(got), writers*lines)
 	}
@@ -97,7 +97,7 @@ func TestTornLines(t *testing.T) {
 	l := serverlog.New(serverlog.Options{Path: path})
 	l.Add("stderr", "after a crash")
 	l.Close()
-	if got := texts(t, path, tool.LogFilter{}); !slices.Equal(got, []string{"stderr whole", "stderr after a crash"}) {
+	if got := readTexts(t, path, tool.LogFilter{}); !slices.Equal(got, []string{"stderr whole", "stderr after a crash"}) {
 		t.Errorf("got %.200q", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestLinesComeBack(t *testing.T) {
 		for _, e := range l.Entries() {
 			want = append(want, e.Stream+" "+e.Text)
 		}
-		if got := texts(t, path, tool.LogFilter{}); !slices.Equal(got, want) {
+		if got := readTexts(t, path, tool.LogFilter{}); !slices.Equal(got, want) {
 			rt.Fatalf("in the file %q, in memory %q", got, want)
 		}
 	})
@@ -167,7 +167,7 @@ func FuzzTail(f *testing.F) {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := texts(t, path, tool.LogFilter{})
+		got := readTexts(t, path, tool.LogFilter{})
 		if most := strings.Count(string(raw), "\n"); len(got) > most {
 			t.Fatalf("%d lines of %d", len(got), most)
 		}

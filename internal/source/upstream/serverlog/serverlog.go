@@ -39,7 +39,7 @@ type Options struct {
 	Files   int
 	// Collect is how long lines are gathered into one write; default 100 ms.
 	Collect time.Duration
-	Logger  *slog.Logger // gets each reason why the file cannot be written, once; nil discards
+	Logger  *slog.Logger // told why the file cannot be written, once until the reason changes; nil discards
 }
 
 // Bounds of the queue for the file. Lines that do not fit are missing from the file, but not from memory, and the
@@ -130,7 +130,8 @@ func (l *Log) write() {
 	}
 }
 
-// report logs why the file cannot be written, once for each reason.
+// report logs why the file cannot be written, unless the write before failed for the same reason. nil says that a write
+// worked.
 func (l *Log) report(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

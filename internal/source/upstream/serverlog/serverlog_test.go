@@ -19,8 +19,8 @@ import (
 	"collie/test/await"
 )
 
-// texts returns the lines at path that match f, each as "stream text".
-func texts(t *testing.T, path string, f tool.LogFilter) []string {
+// readTexts returns the lines at path that match f, each as "stream text".
+func readTexts(t *testing.T, path string, f tool.LogFilter) []string {
 	t.Helper()
 	var out []string
 	for line, err := range serverlog.Tail(t.Context(), path, f) {
@@ -32,8 +32,8 @@ func texts(t *testing.T, path string, f tool.LogFilter) []string {
 	return out
 }
 
-// tailed returns the lines of l that match f, each as "stream text".
-func tailed(t *testing.T, l *serverlog.Log, f tool.LogFilter) []string {
+// tailTexts returns the lines of l that match f, each as "stream text".
+func tailTexts(t *testing.T, l *serverlog.Log, f tool.LogFilter) []string {
 	t.Helper()
 	var out []string
 	for line, err := range l.Tail(t.Context(), f) {
@@ -56,12 +56,12 @@ func TestLinesAreInMemoryAndInTheFile(t *testing.T) {
 	l.Add("noise", "")
 	l.Add(serverlog.Own, "a\xffb")
 	want := []string{"stderr 启动", "stderr listening on  8080 ", "noise ", "collie a\uFFFDb"}
-	if diff := cmp.Diff(want, tailed(t, l, tool.LogFilter{})); diff != "" {
+	if diff := cmp.Diff(want, tailTexts(t, l, tool.LogFilter{})); diff != "" {
 		t.Error(diff)
 	}
 	l.Close()
 	l.Close()
-	if diff := cmp.Diff(want, texts(t, path, tool.LogFilter{})); diff != "" {
+	if diff := cmp.Diff(want, readTexts(t, path, tool.LogFilter{})); diff != "" {
 		t.Error(diff)
 	}
 	for file, mode := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700, filepath.Dir(filepath.Dir(path)): 0o700} {
@@ -69,16 +69,16 @@ func TestLinesAreInMemoryAndInTheFile(t *testing.T) {
 			t.Errorf("%s: mode %v, %v, want %v", file, info.Mode().Perm(), err, mode)
 		}
 	}
-	if got := texts(t, path, tool.LogFilter{Streams: []string{"noise", "rpc"}}); len(got) != 1 {
+	if got := readTexts(t, path, tool.LogFilter{Streams: []string{"noise", "rpc"}}); len(got) != 1 {
 		t.Errorf("noise alone: %q", got)
 	}
-	if got := texts(t, path, tool.LogFilter{Last: 2}); len(got) != 2 || got[1] != want[3] {
+	if got := readTexts(t, path, tool.LogFilter{Last: 2}); len(got) != 2 || got[1] != want[3] {
 		t.Errorf("the last two: %q", got)
 	}
-	if got := texts(t, path, tool.LogFilter{Since: begin.Add(time.Hour)}); len(got) != 0 {
+	if got := readTexts(t, path, tool.LogFilter{Since: begin.Add(time.Hour)}); len(got) != 0 {
 		t.Errorf("of the future: %q", got)
 	}
-	if got := texts(t, path, tool.LogFilter{Since: begin.Add(-time.Second)}); len(got) != 4 {
+	if got := readTexts(t, path, tool.LogFilter{Since: begin.Add(-time.Second)}); len(got) != 4 {
 		t.Errorf("since it began: %q", got)
 	}
 	l.Add("stderr", "late")
@@ -100,15 +100,15 @@ func TestOlderLinesComeFromTheFiles(t *testing.T) {
 		}
 		await.Sleep(time.Second)
 		synctest.Wait()
-		got := tailed(t, l, tool.LogFilter{})
+		got := tailTexts(t, l, tool.LogFilter{})
 		if len(got) != 1000 || got[0] != "stderr line 0" || got[999] != "stderr line 999" {
 			t.Errorf("%d lines, %q to %q", len(got), got[0], got[len(got)-1])
 		}
-		if got := tailed(t, l, tool.LogFilter{Last: 700}); len(got) != 700 || got[0] != "stderr line 300" {
+		if got := tailTexts(t, l, tool.LogFilter{Last: 700}); len(got) != 700 || got[0] != "stderr line 300" {
 			t.Errorf("%d lines from %q", len(got), got[0])
 		}
 		since := time.Now().Add(-1300 * time.Millisecond)
-		if got := tailed(t, l, tool.LogFilter{Since: since}); len(got) < 299 || len(got) > 301 {
+		if got := tailTexts(t, l, tool.LogFilter{Since: since}); len(got) < 299 || len(got) > 301 {
 			t.Errorf("%d lines of the last 300 ms", len(got))
 		}
 	})

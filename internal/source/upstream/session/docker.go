@@ -29,7 +29,9 @@ type container struct {
 	cidFile string
 }
 
-// containerOf returns how a server's container can be killed, and its arguments extended to make that possible.
+// containerOf returns how a server's container can be killed, and the server's arguments, extended to make that
+// possible. It returns nil and the arguments as they are if the server does not run in a container or has none that
+// should be killed. A container whose settings already have a --cidfile is left to the user: kill then does nothing.
 func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	args := entry.Reveal(e.Args)
 	program := e.Command.Reveal()
@@ -57,7 +59,7 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	return c, slices.Insert(args, run+1, extra...)
 }
 
-// prepare creates the folder of the id file, and removes files left there by gateways that are gone.
+// prepare creates the folder of the id file, and removes the id files that gateways which are gone left there for this server.
 func (c *container) prepare() error {
 	if c == nil || c.cidFile == "" {
 		return nil
@@ -75,15 +77,16 @@ func (c *container) prepare() error {
 		if !ok || !strings.HasSuffix(rest, ".cid") {
 			continue
 		}
-		of, _, _ := strings.Cut(rest, "-")
-		if pid, err := strconv.Atoi(of); err == nil && !process.Alive(pid) {
+		gateway, _, _ := strings.Cut(rest, "-")
+		if pid, err := strconv.Atoi(gateway); err == nil && !process.Alive(pid) {
 			_ = os.Remove(filepath.Join(dir, file.Name())) // harmless if it stays
 		}
 	}
 	return nil
 }
 
-// kill ends a container that outlived its client.
+// kill runs "docker kill" for the container whose id is in the id file, and removes the file. It does nothing if there
+// is no file: then no container was started.
 func (c *container) kill(env []string) error {
 	if c == nil || c.cidFile == "" {
 		return nil

@@ -21,7 +21,8 @@ import (
 // This file connects to a server over HTTP, in the newest form that it speaks.
 
 // connectHTTP connects by Streamable HTTP, in the era that opts and the server agree on. If the answers look like a
-// server of MCP 2024-11-05, it falls back to that revision's transport, HTTP with SSE.
+// server of MCP 2024-11-05, it falls back to that revision's transport, HTTP with SSE. A server that is assumed to speak
+// only that is asked by it first.
 func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) (*mcp.Client, error) {
 	d, e := s.dialer, s.dialer.Settings()
 	link, base, err := d.httpOptions(ctx)
@@ -29,22 +30,60 @@ func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.Clien
 		return nil, err
 	}
 	s.Transport = base
-	if e.Transport != entry.SSE && !d.OverSSE() {
-		client, err := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), h, link), opts)
-		if err == nil || !speaksForSSE(err) {
+	if e.Transport == entry.SSE || d.OverSSE() {
+		client, err := d.connectSSE(ctx, h, link, opts)
+		if e.Transport == entry.SSE || !disprovesSSE(err) {
 			return client, err
 		}
+		d.Log.Info("the server does not speak HTTP with SSE any more", "error", err)
+		d.AssumeSSE(false)
 	}
-	old, err := mcp.DialSSE(ctx, e.URL.Reveal(), h, link)
+	client, refused := openSession(ctx, mcp.DialHTTP(e.URL.Reveal(), h, link), opts)
+	if refused == nil || !speaksForSSE(refused) {
+		return client, refused
+	}
+	if client, err = d.connectSSE(ctx, h, link, opts); err != nil {
+		return nil, joinRefusals(refused, err)
+	}
+	return client, nil
+}
+
+// joinRefusals returns the error of a server that could be reached neither by Streamable HTTP nor by HTTP with SSE, with
+// both texts. Its status, which decides what becomes of the server, is that of the first one: it names the cause more
+// often. But a server that takes no POST at that address speaks HTTP with SSE, if anything.
+func joinRefusals(streamable, sse error) error {
+	if e, ok := errors.AsType[*mcp.LinkError](streamable); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed) {
+		return fmt.Errorf("%w (by HTTP with SSE; by Streamable HTTP: %v)", sse, streamable) //nolint:errorlint // its status must not be found
+	}
+	return fmt.Errorf("%w (by HTTP with SSE: %v)", streamable, sse) //nolint:errorlint // its status must not be found
+}
+
+// connectSSE connects by HTTP with SSE.
+func (d *Dialer) connectSSE(ctx context.Context, h mcp.Handler, link *mcp.HTTPOptions, opts mcp.ClientOptions) (*mcp.Client, error) {
+	stream, err := mcp.DialSSE(ctx, d.Settings().URL.Reveal(), h, link)
 	if err != nil {
 		return nil, err
 	}
 	opts.Protocol = "legacy"
-	client, err := openSession(ctx, old, opts)
+	client, err := openSession(ctx, stream, opts)
 	if err == nil {
 		d.AssumeSSE(true)
 	}
 	return client, err
+}
+
+// disprovesSSE reports whether an attempt by HTTP with SSE failed in a way that a server of that transport does not
+// fail in, so that the server may speak another one by now.
+func disprovesSSE(err error) bool {
+	e, ok := errors.AsType[*mcp.LinkError](err)
+	if !ok {
+		return false
+	}
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	}
+	return e.Status == http.StatusOK || e.Status >= 400 && e.Status < 500 // 200: the answer is not an event stream
 }
 
 // openSession initializes the protocol on link, and closes link if that fails.

@@ -221,11 +221,11 @@ func (f *firstRead) Read(p []byte) (int, error) {
 
 // logNoise logs output that is not a message.
 func (s *Session) logNoise(frame []byte, err error) {
-	text := string(frame)
+	text := s.dialer.Redact(string(frame)) // before it is cut, or the beginning of a secret would be left
 	if len(text) > 400 {
-		text = text[:400] + "…"
+		text = strings.ToValidUTF8(text[:400], "") + "…"
 	}
-	s.dialer.ServerLog.Add("noise", s.dialer.Redact(text))
+	s.dialer.ServerLog.Add("noise", text)
 	if s.dialer.noise.add(time.Now()) {
 		s.dialer.Log.Warn("the server writes much to stdout that is not a message; logs belong on stderr")
 	}

@@ -81,7 +81,7 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 	if err != nil {
 		return nil, s.failed("get a token", err)
 	}
-	rec.store(tok, s.opts.Now())
+	rec.applyToken(tok, s.opts.Now())
 	return rec, nil
 }
 

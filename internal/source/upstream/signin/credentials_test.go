@@ -17,12 +17,12 @@ import (
 // byItself is a server whose client signs in by itself.
 var byItself = signin.Server{ClientID: "robot & Co", ClientSecret: "canary-robot", ClientCredentials: true}
 
-// robot returns a bench whose session signs in by itself.
-func robot(t *testing.T, b signintest.Behaviour) *bench {
+// newMachineClient returns a test whose session signs in by itself.
+func newMachineClient(t *testing.T, b signintest.Behaviour) *signinTest {
 	t.Helper()
-	x := newBench(t, b)
+	x := newSigninTest(t, b)
 	x.Register(byItself.ClientID, byItself.ClientSecret, "")
-	x.session = x.open(byItself)
+	x.session = x.openSession(byItself)
 	return x
 }
 
@@ -41,10 +41,10 @@ func TestClientCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := robot(t, b)
-			x.wants(x.session, 200)
-			x.wants(x.session, 200)
-			x.wants(x.open(byItself), 200) // another process
+			x := newMachineClient(t, b)
+			x.wantStatus(x.session, 200)
+			x.wantStatus(x.session, 200)
+			x.wantStatus(x.openSession(byItself), 200) // another process
 			if x.session.NeedsAuth() {
 				t.Error("NeedsAuth is true though requests work")
 			}
@@ -70,14 +70,14 @@ func TestClientCredentials(t *testing.T) {
 // token is needed.
 func TestClientCredentialsAreRenewed(t *testing.T) {
 	t.Parallel()
-	x := robot(t, signintest.Behaviour{})
-	x.wants(x.session, 200)
+	x := newMachineClient(t, signintest.Behaviour{})
+	x.wantStatus(x.session, 200)
 	before, err := x.session.Principal(t.Context())
 	if err != nil || before == "" {
 		t.Fatalf("principal = %q, %v", before, err)
 	}
-	x.clock.forward(refreshDue)
-	sessions := []*signin.Session{x.session, x.open(byItself), x.open(byItself)}
+	x.clock.advance(refreshDue)
+	sessions := []*signin.Session{x.session, x.openSession(byItself), x.openSession(byItself)}
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {
@@ -88,7 +88,7 @@ func TestClientCredentialsAreRenewed(t *testing.T) {
 	}
 	all.Wait()
 	x.ForgetTokens(true) // it ended early
-	x.wants(x.session, 200)
+	x.wantStatus(x.session, 200)
 	if seen := x.Seen(); seen.Credentials != 3 || seen.Refreshes != 0 {
 		t.Errorf("%d tokens for the client and %d refreshes, want 3 and none", seen.Credentials, seen.Refreshes)
 	}
@@ -100,17 +100,22 @@ func TestClientCredentialsAreRenewed(t *testing.T) {
 // If a new token cannot be had, the old one is used until it ends.
 func TestClientCredentialsOutOfOrder(t *testing.T) {
 	t.Parallel()
-	x := robot(t, signintest.Behaviour{})
-	x.wants(x.session, 200)
-	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 503 })
-	x.clock.forward(refreshDue)
-	x.wants(x.session, 200)
-	x.clock.forward(time.Minute)
-	if _, err := x.call(x.session); tool.KindOf(err) != tool.Unavailable {
-		t.Errorf("error = %v, want one that waiting cures", err)
+	for _, body := range []string{"", "Internal Server Error"} {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			x := newMachineClient(t, signintest.Behaviour{})
+			x.wantStatus(x.session, 200)
+			x.Change(func(b *signintest.Behaviour) { b.TokenStatus, b.TokenError = 503, body })
+			x.clock.advance(refreshDue)
+			x.wantStatus(x.session, 200)
+			x.clock.advance(time.Minute)
+			if _, err := x.call(x.session); tool.KindOf(err) != tool.Unavailable {
+				t.Errorf("error = %v, want one that waiting cures", err)
+			}
+			x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 0 })
+			x.wantStatus(x.session, 200)
+		})
 	}
-	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 0 })
-	x.wants(x.session, 200)
 }
 
 // If a client's credentials cannot be used, the error says why, and its hint names the settings to check.
@@ -143,15 +148,15 @@ func TestClientCredentialsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := robot(t, test.b)
+			x := newMachineClient(t, test.b)
 			x.Register("public", "", "")
-			s := x.open(test.server)
+			s := x.openSession(test.server)
 			for what, do := range map[string]func() error{
 				"call":  func() error { _, err := x.call(s); return err },
 				"login": func() error { return s.Login(t.Context(), signin.LoginOptions{}) },
 			} {
 				err := do()
-				says(t, err, test.says...)
+				wantError(t, err, test.says...)
 				needs, ok := errors.AsType[*signin.NeedsAuthError](err)
 				if !ok || !s.NeedsAuth() {
 					t.Fatalf("%s: error = %#v, NeedsAuth %v: want one that says so", what, err, s.NeedsAuth())
@@ -170,8 +175,8 @@ func TestClientCredentialsRefused(t *testing.T) {
 // A client that signs in by itself asks for missing scopes without a person, once.
 func TestClientCredentialsStepUp(t *testing.T) {
 	t.Parallel()
-	x := robot(t, signintest.Behaviour{ChallengeScope: "read", NeedScope: "write"})
-	x.wants(x.session, 200)
+	x := newMachineClient(t, signintest.Behaviour{ChallengeScope: "read", NeedScope: "write"})
+	x.wantStatus(x.session, 200)
 	if got := x.Seen().Token.Get("scope"); got != "read write" {
 		t.Errorf("scope = %q, want what was granted and what is missing", got)
 	}
@@ -179,7 +184,7 @@ func TestClientCredentialsStepUp(t *testing.T) {
 		t.Errorf("%d tokens, want 2", n)
 	}
 
-	x = robot(t, signintest.Behaviour{ChallengeScope: "read", NeedScope: "write", Grants: "read"})
+	x = newMachineClient(t, signintest.Behaviour{ChallengeScope: "read", NeedScope: "write", Grants: "read"})
 	for range 3 {
 		_, err := x.call(x.session)
 		needs, ok := errors.AsType[*signin.NeedsAuthError](err)
@@ -198,7 +203,7 @@ func TestClientCredentialsStepUp(t *testing.T) {
 // mcp auth gets a token at once, with more scopes on request, and sends nobody to a browser.
 func TestClientCredentialsLogin(t *testing.T) {
 	t.Parallel()
-	x := robot(t, signintest.Behaviour{})
+	x := newMachineClient(t, signintest.Behaviour{})
 	err := x.session.Login(t.Context(), signin.LoginOptions{
 		OpenBrowser: func(context.Context, string) error { t.Error("a browser was opened"); return nil },
 		ShowURL:     func(string, bool) { t.Error("an address was shown") },
@@ -207,7 +212,7 @@ func TestClientCredentialsLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.wants(x.session, 200)
+	x.wantStatus(x.session, 200)
 	if seen := x.Seen(); seen.Credentials != 1 || seen.Token.Get("scope") != "admin" {
 		t.Errorf("%d tokens, scope %q", seen.Credentials, seen.Token.Get("scope"))
 	}
@@ -222,9 +227,9 @@ func TestClientCredentialsLogin(t *testing.T) {
 // A person's token is not used for the client, nor the client's for a person, even with the same client id.
 func TestClientCredentialsAreNotAPersons(t *testing.T) {
 	t.Parallel()
-	x := robot(t, signintest.Behaviour{})
+	x := newMachineClient(t, signintest.Behaviour{})
 	person := signin.Server{ClientID: byItself.ClientID, ClientSecret: byItself.ClientSecret}
-	s := x.open(person)
+	s := x.openSession(person)
 	o := signin.LoginOptions{OpenBrowser: func(ctx context.Context, address string) error {
 		u, _ := url.Parse(address)
 		x.Register(person.ClientID, person.ClientSecret, u.Query().Get("redirect_uri"))
@@ -233,12 +238,12 @@ func TestClientCredentialsAreNotAPersons(t *testing.T) {
 	if err := s.Login(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	x.wants(s, 200)
-	x.wants(x.session, 200)
+	x.wantStatus(s, 200)
+	x.wantStatus(x.session, 200)
 	if n := x.Seen().Credentials; n != 1 {
 		t.Errorf("%d tokens for the client, want one: the person's is not its own", n)
 	}
-	x.wants(x.open(person), 401)
+	x.wantStatus(x.openSession(person), 401)
 	if text := x.store.text(); strings.Contains(text, "canary-refresh") {
 		t.Error("the person's tokens are still stored")
 	}

@@ -94,6 +94,8 @@ func (e *oauthError) isFinal() bool {
 		return false
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusTooManyRequests:
 		return false
+	case e.Status >= 500 && e.Code != "invalid_grant": // web frameworks describe their own failures in a member "error"
+		return false
 	}
 	return e.Code != "" || e.Status >= 400 && e.Status < 500
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// guardOf returns the guard of a server at the URL own.
-func guardOf(t *testing.T, own string) *requestGuard {
+// newTestGuard returns the guard of a server at the URL own.
+func newTestGuard(t *testing.T, own string) *requestGuard {
 	t.Helper()
 	u, err := url.Parse(own)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestGuardChecksAddresses(t *testing.T) {
 		{loopback, "http://as.example.com/token", false},
 		{"http://192.168.1.20/mcp", "http://192.168.1.20/.well-known/x", true}, // the origin that the user configured
 	} {
-		if err := guardOf(t, test.own).checkURL("token_endpoint", test.url); (err == nil) != test.ok {
+		if err := newTestGuard(t, test.own).checkURL("token_endpoint", test.url); (err == nil) != test.ok {
 			t.Errorf("%s names %q: %v, want ok %v", test.own, test.url, err, test.ok)
 		}
 	}
@@ -78,7 +78,7 @@ func TestGuardChecksDialedAddress(t *testing.T) {
 		}
 	}
 	// The transport for other hosts uses the check.
-	g := guardOf(t, "https://mcp.example.com/mcp")
+	g := newTestGuard(t, "https://mcp.example.com/mcp")
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
@@ -98,7 +98,7 @@ func TestGuardChecksDialedAddress(t *testing.T) {
 func TestGuardDetectsPrivateServer(t *testing.T) {
 	t.Parallel()
 	addr := func(s string) address { return address(s) }
-	g := guardOf(t, "https://mcp.corp.example/mcp")
+	g := newTestGuard(t, "https://mcp.corp.example/mcp")
 	if g.isPrivate() {
 		t.Error("a server counts as private before it was reached")
 	}
@@ -139,7 +139,7 @@ func TestGuardRedirects(t *testing.T) {
 	})
 	server = httptest.NewServer(mux)
 	defer server.Close()
-	g := guardOf(t, server.URL)
+	g := newTestGuard(t, server.URL)
 	do := func(method, path string) (int, error) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader("code=canary"))
@@ -228,7 +228,7 @@ func FuzzParseAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		a := parseAnswer(s)
-		code, err := p.check(a)
+		code, err := p.codeOf(a)
 		if (err == nil) != (code != "") {
 			t.Errorf("%q: code %q, error %v", s, code, err)
 		}

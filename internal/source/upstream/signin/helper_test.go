@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,17 +22,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// memory is a Store in memory, as several processes would share it.
-type memory struct {
+// memoryStore is a Store in memory, as several processes would share it.
+type memoryStore struct {
 	mu     sync.Mutex
 	values map[string]string
 	broken error // if not nil, every call of Set fails with it
 	asked  int
 }
 
-func newMemory() *memory { return &memory{values: map[string]string{}} }
+func newMemoryStore() *memoryStore { return &memoryStore{values: map[string]string{}} }
 
-func (m *memory) Get(_ context.Context, name string) (string, bool, error) {
+func (m *memoryStore) Get(_ context.Context, name string) (string, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked++
@@ -39,14 +40,14 @@ func (m *memory) Get(_ context.Context, name string) (string, bool, error) {
 	return v, ok, nil
 }
 
-func (m *memory) Has(_ context.Context, name string) (bool, error) {
+func (m *memoryStore) Has(_ context.Context, name string) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, ok := m.values[name]
 	return ok, nil
 }
 
-func (m *memory) Set(_ context.Context, name, value string) error {
+func (m *memoryStore) Set(_ context.Context, name, value string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken != nil {
@@ -56,32 +57,33 @@ func (m *memory) Set(_ context.Context, name, value string) error {
 	return nil
 }
 
-func (m *memory) Delete(_ context.Context, name string) error {
+func (m *memoryStore) Delete(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.values, name)
 	return nil
 }
 
-// fail makes every later write fail with err, or none if err is nil.
-func (m *memory) fail(err error) {
+// failWrites makes every later write fail with err, or none if err is nil.
+func (m *memoryStore) failWrites(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.broken = err
 }
 
 // all returns all stored names and values.
-func (m *memory) all() map[string]string {
+func (m *memoryStore) all() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.values)
 }
 
-// text returns all names and values as text.
-func (m *memory) text() string {
+// text returns all names and values as text, sorted by name.
+func (m *memoryStore) text() string {
 	var b strings.Builder
-	for name, v := range m.all() {
-		b.WriteString(name + " " + v + "\n")
+	values := m.all()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		b.WriteString(name + " " + values[name] + "\n")
 	}
 	return b.String()
 }
@@ -98,18 +100,18 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) forward(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// bench is a provider, a store and a session over both.
-type bench struct {
+// signinTest is a provider, a store and a session over both.
+type signinTest struct {
 	*signintest.Provider
 
 	t       *testing.T
-	store   *memory
+	store   *memoryStore
 	clock   *clock
 	lockDir string
 	log     *syncBuffer
@@ -134,14 +136,14 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// newBench returns a bench whose provider behaves as b says. When the test ends, its log must hold no secret.
-func newBench(t *testing.T, b signintest.Behaviour) *bench {
+// newSigninTest returns one whose provider behaves as b says. When the test ends, its log must hold no secret.
+func newSigninTest(t *testing.T, b signintest.Behaviour) *signinTest {
 	t.Helper()
-	x := &bench{
-		Provider: signintest.New(t, b), t: t, store: newMemory(), clock: &clock{now: time.Now()},
+	x := &signinTest{
+		Provider: signintest.New(t, b), t: t, store: newMemoryStore(), clock: &clock{now: time.Now()},
 		lockDir: t.TempDir(), log: &syncBuffer{},
 	}
-	x.session = x.open(signin.Server{})
+	x.session = x.openSession(signin.Server{})
 	t.Cleanup(func() {
 		if strings.Contains(x.log.String(), "canary") {
 			t.Errorf("the log holds a secret:\n%s", x.log)
@@ -150,8 +152,8 @@ func newBench(t *testing.T, b signintest.Behaviour) *bench {
 	return x
 }
 
-// open returns another session over the same store, as in another process.
-func (x *bench) open(server signin.Server) *signin.Session {
+// openSession returns another session over the same store, as in another process.
+func (x *signinTest) openSession(server signin.Server) *signin.Session {
 	x.t.Helper()
 	if server.Name == "" {
 		server.Name = "notes"
@@ -167,21 +169,21 @@ func (x *bench) open(server signin.Server) *signin.Session {
 	return s
 }
 
-// options returns options with a browser that agrees to everything.
-func (x *bench) options() signin.LoginOptions {
+// loginOptions returns options with a browser that agrees to everything.
+func (x *signinTest) loginOptions() signin.LoginOptions {
 	return signin.LoginOptions{OpenBrowser: x.Browser(nil)}
 }
 
 // login signs in with a browser that agrees to everything.
-func (x *bench) login(s *signin.Session) {
+func (x *signinTest) login(s *signin.Session) {
 	x.t.Helper()
-	if err := s.Login(x.t.Context(), x.options()); err != nil {
+	if err := s.Login(x.t.Context(), x.loginOptions()); err != nil {
 		x.t.Fatalf("login: %v", err)
 	}
 }
 
 // call sends one request through a session and returns the status.
-func (x *bench) call(s *signin.Session) (int, error) {
+func (x *signinTest) call(s *signin.Session) (int, error) {
 	x.t.Helper()
 	base := &http.Transport{}
 	defer base.CloseIdleConnections()
@@ -198,8 +200,8 @@ func (x *bench) call(s *signin.Session) (int, error) {
 	return resp.StatusCode, err
 }
 
-// wants fails the test unless a call has that status.
-func (x *bench) wants(s *signin.Session, status int) {
+// wantStatus fails the test unless a call has that status.
+func (x *signinTest) wantStatus(s *signin.Session, status int) {
 	x.t.Helper()
 	got, err := x.call(s)
 	if err != nil || got != status {
@@ -207,8 +209,8 @@ func (x *bench) wants(s *signin.Session, status int) {
 	}
 }
 
-// says fails the test unless err contains all the words.
-func says(t *testing.T, err error, words ...string) {
+// wantError fails the test unless err contains all the words.
+func wantError(t *testing.T, err error, words ...string) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want one with %q", words)

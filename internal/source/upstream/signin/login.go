@@ -181,7 +181,7 @@ func withoutPort(redirect string) string {
 	return u.String()
 }
 
-// asServerFault marks an error in a server's documents as the server's fault.
+// asServerFault marks an error in a server's documents as the server's fault. It returns a network error as it is.
 func asServerFault(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return err // a network error

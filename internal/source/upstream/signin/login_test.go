@@ -33,7 +33,7 @@ func TestLogin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newBench(t, b)
+			x := newSigninTest(t, b)
 			x.Change(func(b *signintest.Behaviour) {
 				switch b.Resource {
 				case "/":
@@ -46,7 +46,7 @@ func TestLogin(t *testing.T) {
 				}
 			})
 			pages := make(chan string, 1)
-			x.wants(x.session, 401)
+			x.wantStatus(x.session, 401)
 			if !x.session.NeedsAuth() {
 				t.Error("NeedsAuth is false after a refusal")
 			}
@@ -60,8 +60,8 @@ func TestLogin(t *testing.T) {
 			if x.session.NeedsAuth() {
 				t.Error("NeedsAuth is true after a sign-in")
 			}
-			x.wants(x.session, 200)
-			x.wants(x.open(signin.Server{}), 200) // another process
+			x.wantStatus(x.session, 200)
+			x.wantStatus(x.openSession(signin.Server{}), 200) // another process
 			q := x.Seen().Authorize
 			for _, p := range []string{"state", "code_challenge", "resource", "redirect_uri"} {
 				if q.Get(p) == "" {
@@ -83,14 +83,14 @@ func TestLogin(t *testing.T) {
 // A token that was given for one server's URL is not used for another URL, nor for a server of another name.
 func TestTokensAreKeyedByIssuerResourceAndClient(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
+	x := newSigninTest(t, signintest.Behaviour{})
 	x.login(x.session)
-	x.wants(x.open(signin.Server{Name: "second"}), 401)
-	x.wants(x.open(signin.Server{URL: x.MCP() + "?account=2"}), 401)
-	second := x.open(signin.Server{Name: "second"})
+	x.wantStatus(x.openSession(signin.Server{Name: "second"}), 401)
+	x.wantStatus(x.openSession(signin.Server{URL: x.MCP() + "?account=2"}), 401)
+	second := x.openSession(signin.Server{Name: "second"})
 	x.login(second)
-	x.wants(second, 200)
-	x.wants(x.session, 200)
+	x.wantStatus(second, 200)
+	x.wantStatus(x.session, 200)
 	var keys []string
 	for name, v := range x.store.all() {
 		if strings.HasPrefix(name, signin.Prefix+"token:") {
@@ -119,7 +119,7 @@ func TestSignInWithoutBrowser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newBench(t, signintest.Behaviour{})
+			x := newSigninTest(t, signintest.Behaviour{})
 			shown := make(chan string, 1)
 			asked := 0
 			err := x.session.Login(t.Context(), signin.LoginOptions{
@@ -145,7 +145,7 @@ func TestSignInWithoutBrowser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x.wants(x.session, 200)
+			x.wantStatus(x.session, 200)
 		})
 	}
 }
@@ -153,7 +153,7 @@ func TestSignInWithoutBrowser(t *testing.T) {
 // With collie mcp auth NAME --code … the answer is given to another process, and the process that waits ends too.
 func TestCodeIsEnteredInAnotherProcess(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{AnnounceIss: true})
+	x := newSigninTest(t, signintest.Behaviour{AnnounceIss: true})
 	shown, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
 		ended <- x.session.Login(t.Context(), signin.LoginOptions{ShowURL: func(address string, _ bool) { shown <- address }})
@@ -162,18 +162,18 @@ func TestCodeIsEnteredInAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := x.open(signin.Server{})
-	says(t, other.Complete(t.Context(), "http://127.0.0.1/callback?error=x&state=other"), "state")
+	other := x.openSession(signin.Server{})
+	wantError(t, other.Complete(t.Context(), "http://127.0.0.1/callback?error=x&state=other"), "state")
 	u, _ := url.Parse(callback)
-	says(t, other.Complete(t.Context(), u.Query().Get("state")), "whole address") // a code alone names no issuer
+	wantError(t, other.Complete(t.Context(), u.Query().Get("state")), "whole address") // a code alone names no issuer
 	if err := other.Complete(t.Context(), callback); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("the one that waited: %v", err)
 	}
-	x.wants(x.session, 200)
-	says(t, other.Complete(t.Context(), callback), "no sign-in waits")
+	x.wantStatus(x.session, 200)
+	wantError(t, other.Complete(t.Context(), callback), "no sign-in waits")
 }
 
 // An answer from another issuer, or one that refuses, ends the sign-in without using a code. Forged callbacks are
@@ -190,22 +190,22 @@ func TestAnswersThatAreDiscarded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newBench(t, test.b)
+			x := newSigninTest(t, test.b)
 			x.Change(func(b *signintest.Behaviour) {
 				if b.Iss == "slash" {
 					b.Iss = x.TrueIssuer() + "/"
 				}
 			})
-			says(t, x.session.Login(t.Context(), x.options()), test.want)
+			wantError(t, x.session.Login(t.Context(), x.loginOptions()), test.want)
 			if n := x.Seen().Codes; n != 0 {
 				t.Errorf("the code was sent %d times", n)
 			}
-			x.wants(x.session, 401)
+			x.wantStatus(x.session, 401)
 		})
 	}
 	t.Run("announced issuer is missing", func(t *testing.T) {
 		t.Parallel()
-		x := newBench(t, signintest.Behaviour{AnnounceIss: true})
+		x := newSigninTest(t, signintest.Behaviour{AnnounceIss: true})
 		o := signin.LoginOptions{OpenBrowser: func(ctx context.Context, address string) error {
 			callback, err := x.Visit(ctx, address)
 			if err != nil {
@@ -218,11 +218,11 @@ func TestAnswersThatAreDiscarded(t *testing.T) {
 			go x.Follow(context.WithoutCancel(ctx), u.String()) //nolint:errcheck // the login tells
 			return nil
 		}}
-		says(t, x.session.Login(t.Context(), o), "does not name its issuer")
+		wantError(t, x.session.Login(t.Context(), o), "does not name its issuer")
 	})
 	t.Run("forged callbacks do not end the wait", func(t *testing.T) {
 		t.Parallel()
-		x := newBench(t, signintest.Behaviour{})
+		x := newSigninTest(t, signintest.Behaviour{})
 		o := signin.LoginOptions{OpenBrowser: func(ctx context.Context, address string) error {
 			callback, err := x.Visit(ctx, address)
 			if err != nil {
@@ -265,8 +265,8 @@ func TestMetadataThatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newBench(t, test.b)
-			says(t, x.session.Login(t.Context(), x.options()), test.want)
+			x := newSigninTest(t, test.b)
+			wantError(t, x.session.Login(t.Context(), x.loginOptions()), test.want)
 		})
 	}
 }
@@ -274,23 +274,23 @@ func TestMetadataThatIsWrong(t *testing.T) {
 // For a server without OAuth, the hint says how to configure a key instead.
 func TestNoOAuthAtAll(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{NoResourceMetadata: true, Issuer: "https://unrelated.example"})
-	says(t, x.session.Login(t.Context(), x.options()), "issuer")
-	s := x.open(signin.Server{URL: x.URL + "/elsewhere"})
+	x := newSigninTest(t, signintest.Behaviour{NoResourceMetadata: true, Issuer: "https://unrelated.example"})
+	wantError(t, x.session.Login(t.Context(), x.loginOptions()), "issuer")
+	s := x.openSession(signin.Server{URL: x.URL + "/elsewhere"})
 	x.Change(func(b *signintest.Behaviour) { b.NoResourceMetadata, b.OpenIDOnly = true, true })
-	err := s.Login(t.Context(), x.options())
-	says(t, err, "the server offers no OAuth")
+	err := s.Login(t.Context(), x.loginOptions())
+	wantError(t, err, "the server offers no OAuth")
 	if e, ok := errors.AsType[*tool.Error](err); !ok || !strings.Contains(e.Hint, "Authorization") {
 		t.Errorf("hint of %v does not say how a key is configured", err)
 	}
-	says(t, x.open(signin.Server{URL: "unix:///x.sock#/mcp"}).Login(t.Context(), x.options()), "http or https")
+	wantError(t, x.openSession(signin.Server{URL: "unix:///x.sock#/mcp"}).Login(t.Context(), x.loginOptions()), "http or https")
 }
 
 // A client that the settings name is used with its secret, also for a refresh. The secret is not stored.
 func TestConfiguredClient(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{NoRegistration: true, AuthMethods: []string{"client_secret_basic"}})
-	s := x.open(signin.Server{ClientID: "by hand & Co", ClientSecret: "canary-configured", Scopes: []string{"read", "write"}})
+	x := newSigninTest(t, signintest.Behaviour{NoRegistration: true, AuthMethods: []string{"client_secret_basic"}})
+	s := x.openSession(signin.Server{ClientID: "by hand & Co", ClientSecret: "canary-configured", Scopes: []string{"read", "write"}})
 	o := signin.LoginOptions{OpenBrowser: func(ctx context.Context, address string) error {
 		u, _ := url.Parse(address)
 		x.Register("by hand & Co", "canary-configured", u.Query().Get("redirect_uri"))
@@ -299,15 +299,15 @@ func TestConfiguredClient(t *testing.T) {
 	if err := s.Login(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	x.wants(s, 200)
+	x.wantStatus(s, 200)
 	if got := x.Seen().Authorize.Get("scope"); got != "read write" {
 		t.Errorf("scope = %q, want the configured ones", got)
 	}
 	if strings.Contains(x.store.text(), "canary-configured") {
 		t.Error("the configured secret was stored")
 	}
-	x.clock.forward(refreshDue)
-	x.wants(s, 200)
+	x.clock.advance(refreshDue)
+	x.wantStatus(s, 200)
 	if x.Seen().Refreshes != 1 {
 		t.Error("no refresh with the configured secret")
 	}
@@ -316,11 +316,11 @@ func TestConfiguredClient(t *testing.T) {
 // Where the server takes client metadata documents, the document's URL is the client, and nothing is registered.
 func TestClientMetadataDocument(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{ClientDocuments: true})
+	x := newSigninTest(t, signintest.Behaviour{ClientDocuments: true})
 	s := signin.New(signin.Server{Name: "notes", URL: x.MCP(), ClientMetadataURL: "https://collie.example/client.json"}, x.store, signin.Options{})
 	t.Cleanup(func() { _ = s.Close() })
 	x.login(s)
-	x.wants(s, 200)
+	x.wantStatus(s, 200)
 	if n := x.Seen().Registrations; n != 0 {
 		t.Errorf("%d registrations, want none where the server takes documents", n)
 	}
@@ -329,8 +329,8 @@ func TestClientMetadataDocument(t *testing.T) {
 // Where no client can be registered, the person is asked for one.
 func TestAskedClient(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{NoRegistration: true})
-	o := x.options()
+	x := newSigninTest(t, signintest.Behaviour{NoRegistration: true})
+	o := x.loginOptions()
 	o.AskClient = func(_ context.Context, redirect string) (string, string, error) {
 		x.Register("typed", "", redirect)
 		return "typed", "", nil
@@ -338,23 +338,23 @@ func TestAskedClient(t *testing.T) {
 	if err := x.session.Login(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
-	x.wants(x.session, 200)
+	x.wantStatus(x.session, 200)
 }
 
 // A client is registered once, and used for as long as the server knows it.
 func TestRegistrationIsUsedAgain(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
+	x := newSigninTest(t, signintest.Behaviour{})
 	x.login(x.session)
-	x.login(x.open(signin.Server{}))
+	x.login(x.openSession(signin.Server{}))
 	if n := x.Seen().Registrations; n != 1 {
 		t.Errorf("%d registrations for two sign-ins, want 1", n)
 	}
 	x.ForgetClients()
-	x.clock.forward(refreshDue)
-	x.wants(x.session, 401) // the refresh says invalid_client
+	x.clock.advance(refreshDue)
+	x.wantStatus(x.session, 401) // the refresh says invalid_client
 	x.login(x.session)
-	x.wants(x.session, 200)
+	x.wantStatus(x.session, 200)
 	if n := x.Seen().Registrations; n != 2 {
 		t.Errorf("%d registrations, want a new one for a server that forgot us", n)
 	}
@@ -375,7 +375,7 @@ func TestScopes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := newBench(t, test.b)
+			x := newSigninTest(t, test.b)
 			x.login(x.session)
 			if got := x.Seen().Authorize.Get("scope"); got != test.want {
 				t.Errorf("scope = %q, want %q", got, test.want)
@@ -387,7 +387,7 @@ func TestScopes(t *testing.T) {
 // A sign-in that waits for an answer ends with its context.
 func TestLoginEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
+	x := newSigninTest(t, signintest.Behaviour{})
 	ctx, cancel := context.WithCancel(t.Context())
 	o := signin.LoginOptions{
 		ShowURL: func(string, bool) { cancel() },
@@ -404,19 +404,19 @@ func TestLoginEndsWithItsContext(t *testing.T) {
 // A callback port that cannot be used is an error.
 func TestRedirectPort(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
-	s := x.open(signin.Server{RedirectPort: 1}) // needs rights that tests do not have, or is taken
-	err := s.Login(t.Context(), x.options())
+	x := newSigninTest(t, signintest.Behaviour{})
+	s := x.openSession(signin.Server{RedirectPort: 1}) // needs rights that tests do not have, or is taken
+	err := s.Login(t.Context(), x.loginOptions())
 	if err == nil {
 		t.Skip("this user may listen on port 1")
 	}
-	says(t, err, "callback")
+	wantError(t, err, "callback")
 }
 
 // Principal tells signed-in users apart. Without a known subject, each sign-in counts as another user.
 func TestPrincipal(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
+	x := newSigninTest(t, signintest.Behaviour{})
 	who := func(s *signin.Session) string {
 		t.Helper()
 		p, err := s.Principal(t.Context())
@@ -430,8 +430,8 @@ func TestPrincipal(t *testing.T) {
 	}
 	x.login(x.session)
 	first := who(x.session)
-	if first == "" || first != who(x.open(signin.Server{})) {
-		t.Errorf("principal = %q, and %q in another process", first, who(x.open(signin.Server{})))
+	if first == "" || first != who(x.openSession(signin.Server{})) {
+		t.Errorf("principal = %q, and %q in another process", first, who(x.openSession(signin.Server{})))
 	}
 	x.login(x.session)
 	if who(x.session) == first {

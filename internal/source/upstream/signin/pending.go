@@ -87,9 +87,9 @@ func parseAnswer(text string) answer {
 	return answer{values: values}
 }
 
-// check returns the code of an answer. An answer with a different state is dropped. One that names a different issuer
+// codeOf checks an answer and returns its code. An answer with a different state is dropped. One that names a different issuer
 // fails the sign-in: it may be a mix-up attack, and its code must not be sent to our server (RFC 9207, section 2.4).
-func (p *pending) check(a answer) (code string, err error) {
+func (p *pending) codeOf(a answer) (code string, err error) {
 	if a.bare != "" {
 		return p.checkBare(a.bare)
 	}
@@ -166,7 +166,7 @@ func (s *Session) Complete(ctx context.Context, text string) error {
 
 // finish exchanges the code of an answer for tokens and stores them.
 func (s *Session) finish(ctx context.Context, p *pending, a answer) error {
-	code, err := p.check(a)
+	code, err := p.codeOf(a)
 	if errors.Is(err, errBadAnswer) {
 		return err
 	}
@@ -204,7 +204,7 @@ func (s *Session) exchangeCode(ctx context.Context, p *pending, code string) err
 	if err != nil {
 		return err
 	}
-	rec.store(tok, s.opts.Now())
+	rec.applyToken(tok, s.opts.Now())
 	return s.replace(ctx, &rec)
 }
 
@@ -230,7 +230,7 @@ func (s *Session) replace(ctx context.Context, rec *record) error {
 	return nil
 }
 
-// completed reports whether another process has completed the sign-in, and with what error.
+// completed reports whether another process has ended the sign-in, and with what error; nil if somebody is signed in.
 func (s *Session) completed(ctx context.Context, p *pending) (bool, error) {
 	waiting, err := s.store.Has(ctx, s.pendingName())
 	if err != nil || waiting {

@@ -111,7 +111,8 @@ func (s *Session) renewOnce(ctx context.Context, old *record) (*record, error) {
 	return nil, nil //nolint:nilnil // only a person can help
 }
 
-// refresh exchanges the refresh token for new tokens, and stores them before they are used.
+// refresh exchanges the refresh token for new tokens, and stores them before they are used. If the server says that the
+// refresh token is no longer good, it drops the tokens of old and returns nil.
 func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	if old.Inside {
 		s.guard.trusted.Store(true)
@@ -133,7 +134,7 @@ func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	if err != nil {
 		return nil, s.failed("refresh the access token", err)
 	}
-	rec.store(tok, s.opts.Now())
+	rec.applyToken(tok, s.opts.Now())
 	s.mu.Lock()
 	s.unsaved = &rec
 	s.mu.Unlock()
@@ -144,7 +145,8 @@ func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 	return &rec, nil
 }
 
-// saveRest stores tokens that could not be stored when they came. They are not used before that.
+// saveRest stores tokens that could not be stored when they came. They are not used before that, and are dropped if
+// somebody has signed out or in anew meanwhile.
 func (s *Session) saveRest(ctx context.Context) error {
 	s.mu.Lock()
 	rest := s.unsaved
@@ -152,7 +154,11 @@ func (s *Session) saveRest(ctx context.Context) error {
 	if rest == nil {
 		return nil
 	}
-	if err := s.save(ctx, rest); err != nil {
+	stored, _, err := s.load(ctx)
+	if err == nil && stored != nil && stored.Login == rest.Login {
+		err = s.save(ctx, rest)
+	}
+	if err != nil {
 		return s.failed("store the new tokens", err)
 	}
 	s.mu.Lock()
@@ -186,8 +192,8 @@ func (s *Session) exchange(ctx context.Context, rec *record, code string, params
 	return tok, nil
 }
 
-// store copies the answer of the token endpoint into r. If it has no refresh token, the old one stays.
-func (r *record) store(tok *oauth2.Token, now time.Time) {
+// applyToken copies the answer of the token endpoint into r. If it has no refresh token, the old one stays.
+func (r *record) applyToken(tok *oauth2.Token, now time.Time) {
 	r.AccessToken, r.RefreshToken = tok.AccessToken, tok.RefreshToken
 	r.Expiry = tok.Expiry
 	if tok.ExpiresIn > 0 {

@@ -16,9 +16,9 @@ const drainLimit = 64 << 10
 // origin than the server's, pass unchanged.
 //
 // After a 401 it sends the request once more if a stored or refreshed token may help and the body can be sent again.
-// Otherwise it returns the 401, and [Session.NeedsAuth] is true from then on. A 403 with insufficient_scope becomes a
-// [*NeedsAuthError], since only a person can grant more. If a token cannot be had, the error is a tool.Error and the
-// request was not sent.
+// Otherwise it returns the 401, and [Session.NeedsAuth] is true from then on. After a 403 with insufficient_scope it does
+// so with a token that another process has stored; otherwise that becomes a [*NeedsAuthError], since only a person can
+// grant more. If a token cannot be had, the error is a tool.Error and the request was not sent.
 //
 // With [Server.ClientCredentials] the second try has a new token. A 403 then gets a token with the scopes that it
 // names, the first time it names them.
@@ -49,7 +49,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		s.remember(resp)
 		again, ok := replay(req)
-		better, err := s.renew(req.Context(), rec)
+		better, err := s.betterRecord(req.Context(), resp, rec)
 		switch {
 		case err != nil:
 			discard(resp)
@@ -57,8 +57,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		case better == nil:
 			closeBody(again)
-			s.setNeeds(true)
-			return resp, nil
+			return s.answerOrError(req.Context(), resp, rec, nil)
 		case !ok:
 			return resp, nil // the next request uses the better token
 		}
@@ -68,9 +67,28 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // tokenMayHelp reports whether another token may help after resp, which answered a request with rec's token; tried
-// counts the earlier tries. It may once after a 401, and once more if a client that signs in by itself lacks scopes.
+// counts the earlier tries. It may once after a 401, once if a person's sign-in lacks scopes, and once more if a client
+// that signs in by itself lacks them.
 func (s *Session) tokenMayHelp(resp *http.Response, rec *record, tried int) bool {
-	return tried == 0 && resp.StatusCode == http.StatusUnauthorized || tried < 2 && s.mayAskForMore(resp, rec)
+	return tried == 0 && (resp.StatusCode == http.StatusUnauthorized || s.mayHaveMore(resp, rec)) || tried < 2 && s.mayAskForMore(resp, rec)
+}
+
+// mayHaveMore reports whether resp is a 403 for which a person may have granted more scopes in another process.
+func (s *Session) mayHaveMore(resp *http.Response, rec *record) bool {
+	return !s.server.ClientCredentials && rec.signedIn() && resp.StatusCode == http.StatusForbidden &&
+		readChallenge(resp.Header).code == "insufficient_scope"
+}
+
+// betterRecord returns a record with another token than rec, which resp refused; nil if there is none.
+func (s *Session) betterRecord(ctx context.Context, resp *http.Response, rec *record) (*record, error) {
+	if !s.mayHaveMore(resp, rec) {
+		return s.renew(ctx, rec)
+	}
+	stored, err := s.reload(ctx)
+	if err != nil || !stored.signedIn() || stored.AccessToken == rec.AccessToken {
+		return nil, nil //nolint:nilerr,nilnil // the refusal says what a person can do
+	}
+	return stored, nil
 }
 
 // send sends req with rec's token, if it has one.

@@ -19,8 +19,8 @@ import (
 	"collie/internal/source/upstream/signin/signintest"
 )
 
-// protect returns the URL of the official SDK's MCP server behind the SDK's token check, with x as the issuer.
-func protect(t *testing.T, x *bench, scopes ...string) string {
+// serveProtected returns the URL of the official SDK's MCP server behind the SDK's token check, with x as the issuer.
+func serveProtected(t *testing.T, x *signinTest, scopes ...string) string {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "sdk", Version: "1"}, nil)
 	type none struct{}
@@ -57,8 +57,8 @@ func (silent) Request(context.Context, mcp.Message, any) (json.RawMessage, error
 	return nil, errors.New("nothing is answered")
 }
 
-// connect opens an MCP session through a sign-in, as for a server of the settings.
-func connect(t *testing.T, url string, s *signin.Session) (*mcp.Client, error) {
+// connectClient opens an MCP session through a sign-in, as for a server of the settings.
+func connectClient(t *testing.T, url string, s *signin.Session) (*mcp.Client, error) {
 	t.Helper()
 	base := mcp.NewHTTPTransport(nil)
 	t.Cleanup(base.CloseIdleConnections)
@@ -71,20 +71,20 @@ func connect(t *testing.T, url string, s *signin.Session) (*mcp.Client, error) {
 // through a whole MCP session.
 func TestOfficialServer(t *testing.T) {
 	t.Parallel()
-	x := newBench(t, signintest.Behaviour{})
-	url := protect(t, x, "mcp:tools")
-	s := x.open(signin.Server{URL: url})
-	_, err := connect(t, url, s)
+	x := newSigninTest(t, signintest.Behaviour{})
+	url := serveProtected(t, x, "mcp:tools")
+	s := x.openSession(signin.Server{URL: url})
+	_, err := connectClient(t, url, s)
 	if e, ok := errors.AsType[*mcp.LinkError](err); !ok || e.Status != http.StatusUnauthorized || !s.NeedsAuth() {
 		t.Fatalf("connect = %v, NeedsAuth %v, want a refusal", err, s.NeedsAuth())
 	}
-	if err := s.Login(t.Context(), x.options()); err != nil {
+	if err := s.Login(t.Context(), x.loginOptions()); err != nil {
 		t.Fatal(err)
 	}
 	if got := x.Seen().Authorize.Get("scope"); got != "mcp:tools" {
 		t.Errorf("scope = %q, want that of the challenge", got)
 	}
-	client, err := connect(t, url, s)
+	client, err := connectClient(t, url, s)
 	if err != nil {
 		t.Fatal(err)
 	}

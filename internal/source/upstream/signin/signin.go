@@ -138,6 +138,14 @@ func (s *Session) Close() error {
 	return nil
 }
 
+// Forget makes the next request read the store, where another process may have put a new sign-in. Without it, requests use
+// the access token that they know as long as it is good.
+func (s *Session) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current, s.storeChecked = nil, time.Time{}
+}
+
 // NeedsAuth reports whether the server refused the last request because nobody is signed in, or no longer is (state
 // needs_auth).
 func (s *Session) NeedsAuth() bool {

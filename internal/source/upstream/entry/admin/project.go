@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"collie/internal/config"
-	"collie/internal/lazyregexp"
 	"collie/internal/source/upstream/entry"
 )
 
@@ -101,7 +101,7 @@ func effects(e *entry.Entry, raw json.RawMessage) []string {
 		}
 		add(e.TLS.Insecure, "its certificate is not checked")
 	}
-	refs := references(raw)
+	refs := References(raw)
 	add(len(refs) > 0, "reads %s", strings.Join(refs, ", "))
 	var roots []string
 	for _, r := range e.Roots {
@@ -115,22 +115,47 @@ func effects(e *entry.Entry, raw json.RawMessage) []string {
 	return out
 }
 
-// placeholder matches a variable in a text.
-var placeholder = lazyregexp.New(`\$\{(?:env:|(secret:|input:))?([^}:]+)[^}]*\}`)
+// folderVariables are variables that hold folders and separators, not secrets.
+var folderVariables = []string{"workspaceFolder", "configDir", "userHome", "pathSeparator", "/"}
 
-// ofPlaces are variables that hold folders and separators, not secrets.
-var ofPlaces = []string{"workspaceFolder", "configDir", "userHome", "pathSeparator", "/"}
-
-// references returns the variables and secrets to which an entry refers.
-func references(raw json.RawMessage) []string {
+// References returns the variables and secrets to which an entry refers, such as "secret TEAM". It looks at texts as JSON means them: an escape
+// such as \u0024 in place of a character would hide a reference from who reads the file only.
+func References(raw json.RawMessage) []string {
 	var out []string
-	for _, m := range placeholder.FindAllStringSubmatch(string(raw), -1) {
-		ref := "$" + m[2]
-		if m[1] != "" {
-			ref = strings.TrimSuffix(m[1], ":") + " " + m[2]
+	d := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		t, err := d.Token()
+		if err != nil { // the end; config has checked that it is JSON
+			return out
 		}
-		if !slices.Contains(ofPlaces, m[2]) && !slices.Contains(out, ref) {
-			out = append(out, ref)
+		text, _ := t.(string)
+		for _, ref := range referencesIn(text) {
+			if !slices.Contains(out, ref) {
+				out = append(out, ref)
+			}
+		}
+	}
+}
+
+// referencesIn returns the variables and secrets in a text, also where one begins within another: which part of the text is
+// expanded by itself is up to the field that it stands in.
+func referencesIn(text string) []string {
+	var out []string
+	for i := 0; i < len(text); i++ {
+		if !strings.HasPrefix(text[i:], "${") || i > 0 && text[i-1] == '$' { // $${ stands for a literal ${
+			continue
+		}
+		ref, _, closed := strings.Cut(text[i+len("${"):], "}")
+		if !closed || slices.Contains(folderVariables, ref) {
+			continue
+		}
+		if name, ok := strings.CutPrefix(ref, "secret:"); ok {
+			out = append(out, "secret "+name)
+		} else if name, ok := strings.CutPrefix(ref, "input:"); ok {
+			out = append(out, "input "+name)
+		} else {
+			name, _, _ := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
+			out = append(out, "$"+name)
 		}
 	}
 	return out

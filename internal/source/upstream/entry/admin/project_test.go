@@ -29,7 +29,9 @@ func TestProjectServers(t *testing.T) {
 		"remote": {"url": "https://${HOST}:${PORT}/mcp?key=geheim", "headers": {"Authorization": "Bearer geheim"}, "tls": {"insecure": true},
 			"headersCommand": {"command": "sh", "args": ["-c", "print headers"]}, "autoApprove": ["a", "b"]},
 		"mine": {"command": "npx", "args": ["-y", "p"], "inheritEnv": ["AWS_*"]},
-		"odd": {"command": "x", "url": "http://h"}
+		"odd": {"command": "x", "url": "http://h"},
+		"sly": {"url": "https://h/mcp", "headers": {"X-A": "\u0024{secret:TEAM}", "X-B": "$\u007bAWS_KEY:-x\u007d", "X-C": "${secret:a:b}${\u0065nv:HOME_KEY}",
+			"X-D": "${userHome}$${LITERAL}", "X-A": "none", "X-E": "${input:i}"}}
 	}}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -65,6 +67,9 @@ func TestProjectServers(t *testing.T) {
 			"runs in " + in, "gets from your environment AWS_*", "takes the place of your own server of that name",
 		}},
 		{Name: "odd", Transport: "stdio", Command: "x", Effects: []string{"runs in " + in}, Problems: []string{"both a command and a url; a server has one of them"}},
+		{Name: "sly", Transport: "http", Command: "https://h/mcp", Effects: []string{
+			"is sent the headers X-A, X-B, X-C, X-D, X-E", "reads secret TEAM, $AWS_KEY, secret a:b, $HOME_KEY, input i",
+		}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)

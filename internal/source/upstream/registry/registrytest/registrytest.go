@@ -68,28 +68,28 @@ func Serve(tb testing.TB, servers ...string) string {
 		all = append(all, entry{json.RawMessage(text), one.Server.Name, one.Server.Version})
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v0.1/servers", func(w http.ResponseWriter, r *http.Request) { list(w, r, all) })
+	mux.HandleFunc("GET /v0.1/servers", func(w http.ResponseWriter, r *http.Request) { answerList(w, r, all) })
 	mux.HandleFunc("GET /v0.1/servers/{name}/versions/{version}", func(w http.ResponseWriter, r *http.Request) {
 		name, version := r.PathValue("name"), r.PathValue("version")
 		for _, e := range slices.Backward(all) {
 			if e.name == name && (version == "latest" || e.version == version) {
-				answer(w, http.StatusOK, e.raw)
+				writeAnswer(w, http.StatusOK, e.raw)
 				return
 			}
 		}
-		answer(w, http.StatusNotFound, map[string]any{"title": "Not Found", "status": http.StatusNotFound, "detail": "Server not found"})
+		writeAnswer(w, http.StatusNotFound, map[string]any{"title": "Not Found", "status": http.StatusNotFound, "detail": "Server not found"})
 	})
 	s := httptest.NewServer(mux)
 	tb.Cleanup(s.Close)
 	return s.URL
 }
 
-// list answers a page of the latest versions; a cursor is the number of servers before it.
-func list(w http.ResponseWriter, r *http.Request, all []entry) {
+// answerList answers a page of the latest versions; a cursor is the number of servers before it.
+func answerList(w http.ResponseWriter, r *http.Request, all []entry) {
 	q := r.URL.Query()
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 || limit > 100 {
-		answer(w, http.StatusUnprocessableEntity, map[string]any{"title": "Unprocessable Entity", "status": http.StatusUnprocessableEntity})
+		writeAnswer(w, http.StatusUnprocessableEntity, map[string]any{"title": "Unprocessable Entity", "status": http.StatusUnprocessableEntity})
 		return
 	}
 	from, _ := strconv.Atoi(q.Get("cursor"))
@@ -105,10 +105,10 @@ func list(w http.ResponseWriter, r *http.Request, all []entry) {
 	if from+limit < len(found) {
 		meta["nextCursor"] = strconv.Itoa(from + limit)
 	}
-	answer(w, http.StatusOK, map[string]any{"servers": append([]json.RawMessage{}, page...), "metadata": meta})
+	writeAnswer(w, http.StatusOK, map[string]any{"servers": append([]json.RawMessage{}, page...), "metadata": meta})
 }
 
-func answer(w http.ResponseWriter, status int, v any) {
+func writeAnswer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)

@@ -14,7 +14,7 @@ func (p *Provider) Visit(ctx context.Context, address string) (string, error) {
 		Transport:     p.Client().Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	resp, _, err := get(ctx, client, address)
+	resp, _, err := fetchPage(ctx, client, address)
 	if err != nil {
 		return "", err
 	}
@@ -26,7 +26,7 @@ func (p *Provider) Visit(ctx context.Context, address string) (string, error) {
 
 // Follow opens the address of a callback and returns what the page shows.
 func (p *Provider) Follow(ctx context.Context, callback string) (string, error) {
-	_, page, err := get(ctx, p.Client(), callback)
+	_, page, err := fetchPage(ctx, p.Client(), callback)
 	return page, err
 }
 
@@ -52,7 +52,7 @@ func (p *Provider) Browser(pages chan<- string) func(context.Context, string) er
 	}
 }
 
-func get(ctx context.Context, client *http.Client, address string) (*http.Response, string, error) {
+func fetchPage(ctx context.Context, client *http.Client, address string) (*http.Response, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, "", err

@@ -47,6 +47,7 @@ type Behaviour struct {
 	NoRefresh          bool
 	IDToken            string // claims of an ID token
 	TokenStatus        int    // the token endpoint fails with this status
+	TokenError         string // "error" of its JSON body; empty means plain text
 	TokenRedirect      string
 	ChallengeScope     string
 	ScopesSupported    []string // in the resource's metadata
@@ -186,7 +187,7 @@ func (p *Provider) serveResource(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	reply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"token": token}})
+	writeReply(w, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{"token": token}})
 }
 
 // serveUndocumented serves the default endpoints of MCP 2025-03-26.
@@ -246,16 +247,16 @@ func (p *Provider) serveResourceMetadata(w http.ResponseWriter, r *http.Request)
 	if issuers == nil {
 		issuers = []string{p.TrueIssuer()}
 	}
-	p.document(w, map[string]any{
+	p.writeDocument(w, map[string]any{
 		"resource": p.resource(), "authorization_servers": issuers, "scopes_supported": p.b.ScopesSupported,
 	})
 }
 
-func (p *Provider) document(w http.ResponseWriter, doc map[string]any) {
+func (p *Provider) writeDocument(w http.ResponseWriter, doc map[string]any) {
 	if p.b.Pad > 0 {
 		doc["x-pad"] = strings.Repeat(" ", p.b.Pad)
 	}
-	reply(w, http.StatusOK, doc)
+	writeReply(w, http.StatusOK, doc)
 }
 
 func (p *Provider) serveMetadata(openID bool) http.HandlerFunc {
@@ -296,7 +297,7 @@ func (p *Provider) serveMetadata(openID bool) http.HandlerFunc {
 		if p.b.CredentialsOnly {
 			delete(doc, "authorization_endpoint")
 		}
-		p.document(w, doc)
+		p.writeDocument(w, doc)
 	}
 }
 
@@ -306,24 +307,24 @@ func (p *Provider) serveRegister(w http.ResponseWriter, r *http.Request) {
 	p.seen.Registrations++
 	var body map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_client_metadata"})
+		writeReply(w, http.StatusBadRequest, map[string]any{"error": "invalid_client_metadata"})
 		return
 	}
 	p.seen.Registration = body
 	uris, _ := body["redirect_uris"].([]any)
 	if len(uris) != 1 || body["application_type"] != "native" {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_redirect_uri", "error_description": "a native client has one"})
+		writeReply(w, http.StatusBadRequest, map[string]any{"error": "invalid_redirect_uri", "error_description": "a native client has one"})
 		return
 	}
 	c := client{redirect: fmt.Sprint(uris[0])}
-	id := p.next("client")
+	id := p.nextID("client")
 	answer := map[string]any{"client_id": id, "redirect_uris": uris, "token_endpoint_auth_method": body["token_endpoint_auth_method"]}
 	if p.b.ClientSecret {
-		c.secret = p.next("client-secret")
+		c.secret = p.nextID("client-secret")
 		answer["client_secret"] = c.secret
 	}
 	p.clients[id] = c
-	reply(w, http.StatusCreated, answer)
+	writeReply(w, http.StatusCreated, answer)
 }
 
 func (p *Provider) serveAuthorize(w http.ResponseWriter, r *http.Request) {
@@ -354,7 +355,7 @@ func (p *Provider) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 		q.Get("state") == "" || q.Get("resource") != p.resource():
 		answer.Set("error", "invalid_request")
 	default:
-		code := p.next("code")
+		code := p.nextID("code")
 		p.codes[code] = grant{
 			client: q.Get("client_id"), redirect: q.Get("redirect_uri"), challenge: q.Get("code_challenge"),
 			resource: q.Get("resource"), scope: q.Get("scope"),
@@ -372,18 +373,22 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := r.ParseForm(); err != nil {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_request"})
+		writeReply(w, http.StatusBadRequest, map[string]any{"error": "invalid_request"})
 		return
 	}
 	f := r.PostForm
 	p.seen.Token = f
 	id, ok := p.authenticate(r)
-	if p.b.TokenStatus != 0 {
+	switch {
+	case p.b.TokenStatus != 0 && p.b.TokenError != "":
+		writeReply(w, p.b.TokenStatus, map[string]any{"status": p.b.TokenStatus, "error": p.b.TokenError, "path": r.URL.Path})
+		return
+	case p.b.TokenStatus != 0:
 		http.Error(w, "out of order", p.b.TokenStatus)
 		return
 	}
 	if !ok {
-		reply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		writeReply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
 	var g grant
@@ -411,34 +416,34 @@ func (p *Provider) serveToken(w http.ResponseWriter, r *http.Request) {
 		p.seen.Credentials++
 		g = grant{client: id, resource: f.Get("resource"), scope: f.Get("scope")}
 		if p.clients[id].secret == "" { // for confidential clients only (RFC 6749, section 4.4)
-			reply(w, http.StatusBadRequest, map[string]any{"error": "unauthorized_client"})
+			writeReply(w, http.StatusBadRequest, map[string]any{"error": "unauthorized_client"})
 			return
 		}
 	default:
-		reply(w, http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"})
+		writeReply(w, http.StatusBadRequest, map[string]any{"error": "unsupported_grant_type"})
 		return
 	}
 	if !ok || g.client != id || g.resource != f.Get("resource") {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "not yours"})
+		writeReply(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "not yours"})
 		return
 	}
 	if p.b.Grants != "" {
 		g.scope = p.b.Grants
 	}
-	reply(w, http.StatusOK, p.tokens(g))
+	writeReply(w, http.StatusOK, p.issueTokens(g))
 }
 
-// tokens issues new tokens for a grant.
-func (p *Provider) tokens(g grant) map[string]any {
+// issueTokens issues new tokens for a grant.
+func (p *Provider) issueTokens(g grant) map[string]any {
 	life := p.b.Life
 	if life == 0 {
 		life = time.Hour
 	}
-	access := p.next("access")
+	access := p.nextID("access")
 	p.access[access] = g
 	answer := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(life.Seconds()), "scope": g.scope}
 	if !p.b.NoRefresh && !p.b.KeepRefresh || !p.b.NoRefresh && len(p.refresh) == 0 {
-		refresh := p.next("refresh")
+		refresh := p.nextID("refresh")
 		p.refresh[refresh] = g
 		answer["refresh_token"] = refresh
 	}
@@ -483,7 +488,7 @@ func (p *Provider) serveRevoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, ok := p.authenticate(r); !ok {
-		reply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
+		writeReply(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
 	token := r.PostForm.Get("token")
@@ -493,8 +498,8 @@ func (p *Provider) serveRevoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// next returns a new secret, or a new client id. Secrets contain the word canary, so that tests can search for leaks.
-func (p *Provider) next(kind string) string {
+// nextID returns a new secret, or a new client id. Secrets contain the word canary, so that tests can search for leaks.
+func (p *Provider) nextID(kind string) string {
 	p.sequence++
 	if kind == "client" {
 		return fmt.Sprint("client-", p.sequence)
@@ -502,7 +507,7 @@ func (p *Provider) next(kind string) string {
 	return fmt.Sprint("canary-", kind, "-", p.sequence)
 }
 
-func reply(w http.ResponseWriter, status int, body any) {
+func writeReply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
