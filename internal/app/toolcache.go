@@ -61,7 +61,7 @@ func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (
 
 // openCacheWith is like openCache with a given shared place, which the cache closes; nil means none.
 func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Shared) (key []byte) {
-	key, err := toolcache.LoadKey(cacheadmin.Key(cfg))
+	key, err := toolcache.LoadKey(cacheadmin.KeyPath(cfg))
 	if err != nil {
 		a.log.Warn("no key for the tool cache, nothing is kept", "error", err)
 	}

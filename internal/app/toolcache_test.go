@@ -13,8 +13,8 @@ import (
 	"collie/internal/config"
 )
 
-// settings writes and reads the settings of a new home.
-func settings(t *testing.T, text string) *config.Config {
+// writeSettings writes and reads the settings of a new home.
+func writeSettings(t *testing.T, text string) *config.Config {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, config.FileName), []byte(text), 0o600); err != nil {
@@ -35,7 +35,7 @@ func TestSharedPlaceThatCannotBe(t *testing.T) {
 		"nats://u:geheim@host/a.b":     "other characters than letters",
 		"nats://u:geheim@host?geheim1": "has a query",
 	} {
-		cfg := settings(t, `{"secrets":{"store":"file"}}`)
+		cfg := writeSettings(t, `{"secrets":{"store":"file"}}`)
 		cfg.Cache.Shared = shared
 		var told bytes.Buffer // the log; it is read after Close
 		a, err := app.Open(t.Context(), cfg, app.Options{Logger: slog.New(slog.NewTextHandler(&told, nil))})

@@ -52,7 +52,7 @@ func (p commands) readCacheFile(args []string) (path string, data []byte, err er
 		if err != nil {
 			return "", nil, err
 		}
-		path, _ = cacheadmin.File(cfg)
+		path, _ = cacheadmin.CachePath(cfg)
 	}
 	if path == "-" {
 		data, err = io.ReadAll(p.In)

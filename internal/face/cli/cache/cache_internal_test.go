@@ -16,19 +16,19 @@ import (
 	"collie/internal/tool"
 )
 
-// longTime takes days too, and refuses what is not a duration.
+// parseLongTime takes days too, and refuses what is not a duration.
 func TestLongTime(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"0": 0, "30d": 30 * 24 * time.Hour, "12h": 12 * time.Hour, "0d": 0,
 	} {
-		if got, err := longTime(text); err != nil || got != want {
-			t.Errorf("longTime(%q) = %v, %v, want %v", text, got, err, want)
+		if got, err := parseLongTime(text); err != nil || got != want {
+			t.Errorf("parseLongTime(%q) = %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "-1d", "-1h", "1.5d", "99999d", "三十天", "30"} {
-		if got, err := longTime(text); err == nil {
-			t.Errorf("longTime(%q) = %v, want an error", text, got)
+		if got, err := parseLongTime(text); err == nil {
+			t.Errorf("parseLongTime(%q) = %v, want an error", text, got)
 		}
 	}
 }

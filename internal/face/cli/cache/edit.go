@@ -40,7 +40,7 @@ func (p commands) clearCommand() *cobra.Command {
 			return p.clearMemory(c.Context(), kind)
 		},
 	}
-	kindFlag(c, &kind)
+	addKindFlag(c, &kind)
 	return c
 }
 
@@ -52,7 +52,7 @@ func (p commands) pruneCommand() *cobra.Command {
 			"itself after 30 days.",
 		Example: "  collie cache prune\n  collie cache prune --older 30d",
 		RunE: func(c *cobra.Command, _ []string) error {
-			age, err := longTime(older)
+			age, err := parseLongTime(older)
 			if err != nil {
 				return root.Usage("--older %v", err)
 			}
@@ -63,8 +63,8 @@ func (p commands) pruneCommand() *cobra.Command {
 	return c
 }
 
-// longTime parses a duration, in which d means days.
-func longTime(text string) (time.Duration, error) {
+// parseLongTime parses a duration, in which d means days.
+func parseLongTime(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
 			return time.Duration(n) * 24 * time.Hour, nil
@@ -106,7 +106,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 			if len(removed) > 0 {
 				p.OnRecord(ctx, cfg, command, map[string]any{"servers": removed})
 			}
-			return p.erased(removed)
+			return p.printRemoved(removed)
 		}
 	}
 	return p.editCache(ctx, cfg, &contents, command, func(c cacheadmin.Cache) []string { return c.Clear(names...) })
@@ -145,21 +145,21 @@ func (p commands) editCache(
 	ctx context.Context, cfg *config.Config, contents *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
 ) error {
 	if contents.File.Missing {
-		return p.erased(nil)
+		return p.printRemoved(nil)
 	}
 	o, err := p.options(cfg)
 	if err != nil {
 		return err
 	}
-	removed, err := cacheadmin.Edit(ctx, cfg, o, command, do)
+	removed, err := cacheadmin.DeleteEntries(ctx, cfg, o, command, do)
 	if err != nil {
 		return err
 	}
-	return p.erased(removed)
+	return p.printRemoved(removed)
 }
 
-// erased prints the servers whose entries were deleted.
-func (p commands) erased(removed []string) error {
+// printRemoved prints the servers whose entries were deleted.
+func (p commands) printRemoved(removed []string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"removed": append([]string{}, removed...)})
 	}

@@ -25,8 +25,8 @@ const kindTools = "tools"
 // kinds returns the values of --kind.
 func kinds() []string { return append([]string{kindTools}, llmadmin.CacheNames()...) }
 
-// kindFlag adds --kind to c.
-func kindFlag(c *cobra.Command, kind *string) {
+// addKindFlag adds --kind to c.
+func addKindFlag(c *cobra.Command, kind *string) {
 	c.Flags().StringVar(kind, "kind", kindTools, "which cache: `KIND` is tools (what servers offer), models (what is set up of providers, with their secret headers) or transformers (how requests are adapted to a model)")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
 }

@@ -74,13 +74,14 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	case written:
 		_, err = locale.Fprintf(p.Out, "%s: %s is %s now, the old file is %s.v%s.bak\n", path, m.From, m.To, path, m.From)
 	default:
-		err = p.showFields(path, m, changes)
+		err = p.printFieldChanges(path, m, changes)
 	}
 	return err
 }
 
-// showFields prints the old and new values of the fields that would change. Old values that may hold secrets are hidden.
-func (p commands) showFields(path string, m cacheadmin.Migration, changes []fieldChange) error {
+// printFieldChanges prints the old and new values of the fields that would change. Old values that may hold secrets are
+// hidden.
+func (p commands) printFieldChanges(path string, m cacheadmin.Migration, changes []fieldChange) error {
 	var b strings.Builder
 	locale.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
 	for _, c := range changes {
@@ -110,7 +111,7 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 		return nil, fmt.Errorf("it is not JSON")
 	}
 	out := []fieldChange{}
-	compare("", old, migrated, func(pointer string, old, migrated any) {
+	eachDifference("", old, migrated, func(pointer string, old, migrated any) {
 		c := fieldChange{Pointer: pointer}
 		if old != absent && !strings.Contains(pointer, "/serverConfig") { // the old value may hold secrets
 			c.Was = compact(old)
@@ -126,8 +127,8 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 // absent stands for a value that does not exist.
 var absent any = new(struct{ _ byte })
 
-// compare calls tell for each value that differs, with its JSON pointer. Lists of different lengths differ as a whole.
-func compare(pointer string, before, after any, tell func(pointer string, before, after any)) {
+// eachDifference calls tell for each value that differs, with its JSON pointer. Lists of different lengths differ as a whole.
+func eachDifference(pointer string, before, after any, tell func(pointer string, before, after any)) {
 	a, isObject := before.(map[string]any)
 	b, isToo := after.(map[string]any)
 	switch {
@@ -143,7 +144,7 @@ func compare(pointer string, before, after any, tell func(pointer string, before
 			if !inB {
 				y = absent
 			}
-			compare(pointer+"/"+pointerEscapes.Replace(name), x, y, tell)
+			eachDifference(pointer+"/"+pointerEscapes.Replace(name), x, y, tell)
 		}
 		return
 	case reflect.DeepEqual(before, after):
@@ -156,7 +157,7 @@ func compare(pointer string, before, after any, tell func(pointer string, before
 		return
 	}
 	for i := range x {
-		compare(pointer+"/"+strconv.Itoa(i), x[i], y[i], tell)
+		eachDifference(pointer+"/"+strconv.Itoa(i), x[i], y[i], tell)
 	}
 }
 

@@ -28,9 +28,9 @@ func (p commands) path() error {
 	if err != nil {
 		return err
 	}
-	path, fellBack := cacheadmin.File(cfg)
+	path, fellBack := cacheadmin.CachePath(cfg)
 	info, missing := os.Stat(path)
-	writable := cacheadmin.Writable(path)
+	writable := cacheadmin.IsWritable(path)
 	backend := []string{"file"}
 	if w := cacheadmin.SharedPlaceIgnored(cfg); w != "" {
 		p.Warn("%s", locale.Sentence(w))
@@ -40,7 +40,7 @@ func (p commands) path() error {
 		scheme, _, _ := strings.Cut(shared, ":")
 		backend = append(backend, scheme)
 	}
-	_, noKey := os.Stat(cacheadmin.Key(cfg))
+	_, noKey := os.Stat(cacheadmin.KeyPath(cfg))
 	if p.JSON {
 		var size int64
 		if missing == nil {
@@ -48,7 +48,7 @@ func (p commands) path() error {
 		}
 		return p.PrintJSON(map[string]any{
 			"enabled": cfg.Cache.Enabled, "path": path, "missing": missing != nil, "writable": writable, "fellBack": fellBack,
-			"size": size, "key": cacheadmin.Key(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
+			"size": size, "key": cacheadmin.KeyPath(cfg), "keyMissing": noKey != nil, "keyShared": cfg.Cache.SharedKeyFile != "",
 			"backend": backend, "shared": shared,
 		})
 	}
@@ -74,7 +74,7 @@ func (p commands) path() error {
 	if shared != "" {
 		rows = append(rows, []string{"shared", shared})
 	}
-	key := cacheadmin.Key(cfg)
+	key := cacheadmin.KeyPath(cfg)
 	switch {
 	case noKey != nil:
 		key += locale.T(" (not created yet)")

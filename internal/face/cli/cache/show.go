@@ -215,6 +215,7 @@ func confirmedAgo(s *serveradmin.CachedServer) string {
 	return output.Age(max(0, time.Duration(s.AgeSeconds)*time.Second))
 }
 
+// inBrackets returns s in brackets after a space, "" for "".
 func inBrackets(s string) string {
 	if s == "" {
 		return ""

@@ -40,7 +40,7 @@ func (p commands) statsCommand() *cobra.Command {
 			return p.memoryStats(c.Context(), kind)
 		},
 	}
-	kindFlag(c, &kind)
+	addKindFlag(c, &kind)
 	return c
 }
 
@@ -50,7 +50,7 @@ func (p commands) stats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	since, err := p.traffic(ctx, cfg)
+	since, err := p.gatewayCounters(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -71,11 +71,11 @@ func (p commands) stats(ctx context.Context) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out)
-	return p.Table([]string{"SINCE THE GATEWAY STARTED"}, trafficRows(since))
+	return p.Table([]string{"SINCE THE GATEWAY STARTED"}, counterRows(since))
 }
 
-// traffic asks the running gateway for the counters of its cache; nil without a gateway.
-func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
+// gatewayCounters asks the running gateway for the counters of its cache; nil without a gateway.
+func (p commands) gatewayCounters(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
 	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return nil, nil // no gateway is a regular answer
@@ -145,14 +145,14 @@ func fileRows(f *cacheadmin.FileInfo) [][]string {
 	return rows
 }
 
-// trafficRows returns the counters of the running gateway.
-func trafficRows(s *cacheadmin.Stats) [][]string {
+// counterRows returns the counters of the running gateway.
+func counterRows(s *cacheadmin.Stats) [][]string {
 	rows := [][]string{
 		{"lookups", locale.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},
-		{locale.T("hits, stale, misses"), fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasons(s.MissReasons))},
+		{locale.T("hits, stale, misses"), fmt.Sprintf("%d, %d, %d%s", s.Hits, s.StaleHits, s.Misses, reasonCounts(s.MissReasons))},
 		{"lists from servers", locale.Sprintf("%d, %d changed, %d failed", s.Refreshes.OK, s.Refreshes.Changed, s.Refreshes.Failed)},
-		{"lists not kept", fmt.Sprintf("%d%s", total(s.Refused), reasons(s.Refused))},
-		{"writes", fmt.Sprintf("%d%s", s.Writes.OK, reasons(s.Writes.Failed))},
+		{"lists not kept", fmt.Sprintf("%d%s", sumCounts(s.Refused), reasonCounts(s.Refused))},
+		{"writes", fmt.Sprintf("%d%s", s.Writes.OK, reasonCounts(s.Writes.Failed))},
 		{"writing took", locale.Sprintf("%.1f ms last, %.1f ms mean, %.1f ms at most", s.Writes.LastMillis, s.Writes.MeanMillis, s.Writes.LongestMillis)},
 		{"waits for the lock", strconv.FormatUint(s.Writes.LockWaits, 10)},
 		{"merges", strconv.FormatUint(s.Merges, 10)},
@@ -160,7 +160,7 @@ func trafficRows(s *cacheadmin.Stats) [][]string {
 	}
 	if s.Shared != nil {
 		rows = append(rows, []string{
-			"shared", locale.Sprintf("%d adopted, %d pushed, %d dropped%s", s.Shared.Adopted, s.Shared.Pushed, s.Shared.Dropped, reasons(s.Shared.Failures)),
+			"shared", locale.Sprintf("%d adopted, %d pushed, %d dropped%s", s.Shared.Adopted, s.Shared.Pushed, s.Shared.Dropped, reasonCounts(s.Shared.Failures)),
 		})
 	}
 	if s.LastFailure != "" {
@@ -169,15 +169,15 @@ func trafficRows(s *cacheadmin.Stats) [][]string {
 	return rows
 }
 
-func total(counts map[string]uint64) (sum uint64) {
+func sumCounts(counts map[string]uint64) (sum uint64) {
 	for _, n := range counts {
 		sum += n
 	}
 	return sum
 }
 
-// reasons returns the counts by reason, in brackets; empty if there are none.
-func reasons(counts map[string]uint64) string {
+// reasonCounts returns the counts by reason, in brackets; empty if there are none.
+func reasonCounts(counts map[string]uint64) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		out.WriteString(" " + name + " " + strconv.FormatUint(counts[name], 10))

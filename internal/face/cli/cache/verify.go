@@ -25,6 +25,7 @@ func (p commands) verifyCommand() *cobra.Command {
 	return c
 }
 
+// verify checks the file and prints what it finds. Errors, and warnings if strict is set, set the exit code.
 func (p commands) verify(args []string, strict bool) error {
 	path, data, err := p.readCacheFile(args)
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 // This file has the commands `collie cache warm` and `collie cache refresh`, which fetch the lists of servers into the
 // cache.
 
+// defaultTimeout is how long one server may take to send its lists; its package may have to be downloaded first.
+const defaultTimeout = 180 * time.Second
+
 func (p commands) warmCommand() *cobra.Command {
 	var parallel int
 	var timeout time.Duration
@@ -34,11 +37,11 @@ func (p commands) warmCommand() *cobra.Command {
 			if parallel < 0 || timeout <= 0 {
 				return root.Usage("--parallel and --timeout must be above 0")
 			}
-			return p.learn(c.Context(), "cache warm", args, parallel, timeout)
+			return p.fetchLists(c.Context(), "cache warm", args, parallel, timeout)
 		},
 	}
 	c.Flags().IntVar(&parallel, "parallel", 0, "start this many at once (default: mcp.warmParallel)")
-	c.Flags().DurationVar(&timeout, "timeout", 180*time.Second, "give a server at most `TIME`")
+	c.Flags().DurationVar(&timeout, "timeout", defaultTimeout, "give a server at most `TIME`")
 	return c
 }
 
@@ -47,22 +50,22 @@ func (p commands) refreshCommand() *cobra.Command {
 		Use: "refresh [NAME…]", Short: "Fetch lists from the servers themselves, whatever is cached", ValidArgsFunction: p.completeCached(0),
 		Long: "Fetches the lists of the named servers, or of all that are enabled, and starts those that do not run.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.learn(c.Context(), "cache refresh", args, 0, 180*time.Second)
+			return p.fetchLists(c.Context(), "cache refresh", args, 0, defaultTimeout)
 		},
 	}
 }
 
-// learn fetches the lists of servers, up to parallel of them at the same time, and stores them in
-// the cache.
-func (p commands) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
+// fetchLists fetches the lists of servers and stores them in the cache: up to parallel servers at the same time, or as many
+// as the settings say if parallel is 0. It prints a row for each server.
+func (p commands) fetchLists(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	if names, err = p.learners(ctx, cfg, command, names); err != nil || len(names) == 0 {
+	if names, err = p.serversToAsk(ctx, cfg, command, names); err != nil || len(names) == 0 {
 		return err
 	}
-	b, err := p.Backend(ctx, []string{})
+	b, err := p.Backend(ctx, []string{}) // an empty list: it starts no server itself
 	if err != nil {
 		return err
 	}
@@ -103,8 +106,8 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 	return nil
 }
 
-// learners returns the servers to ask: the named ones, or all that are enabled.
-func (p commands) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
+// serversToAsk returns the servers to ask: the named ones, or all that are enabled.
+func (p commands) serversToAsk(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
 	if !cfg.Cache.Enabled {
 		return nil, cacheadmin.OffError(command)
 	}

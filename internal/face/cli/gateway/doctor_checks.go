@@ -106,7 +106,7 @@ func (c *check) add(clause string) {
 
 // checkCache checks the tool cache without changing it.
 func checkCache(cfg *config.Config) check {
-	path, fellBack := cacheadmin.File(cfg)
+	path, fellBack := cacheadmin.CachePath(cfg)
 	c := check{"tool cache", healthy, path, ""}
 	if !cfg.Cache.Enabled {
 		c.Health, c.Detail, c.Hint = odd, locale.T("switched off: every start asks every server"), "collie config set cache.enabled true"

@@ -52,11 +52,11 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 	if !cfg.Cache.Enabled {
 		return CacheContents{}, cacheadmin.OffError("read tool cache")
 	}
-	path, _ := cacheadmin.File(cfg)
+	path, _ := cacheadmin.CachePath(cfg)
 	out := CacheContents{File: cacheadmin.FileInfo{Path: path}}
 	var key []byte
-	if _, err := os.Stat(cacheadmin.Key(cfg)); err == nil { // without the key, no identity would match
-		if key, err = toolcache.LoadKey(cacheadmin.Key(cfg)); err != nil {
+	if _, err := os.Stat(cacheadmin.KeyPath(cfg)); err == nil { // without the key, no identity would match
+		if key, err = toolcache.LoadKey(cacheadmin.KeyPath(cfg)); err != nil {
 			return out, err
 		}
 	}
@@ -70,7 +70,7 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 		defer cache.Close()
 		out.File = cache.Stats().FileInfo
 	}
-	out.File.Writable = cacheadmin.Writable(path)
+	out.File.Writable = cacheadmin.IsWritable(path)
 	out.Servers = cachedServers(cache, configuredServers(ctx, cfg, env, key, cache.Entries()))
 	return out, nil
 }

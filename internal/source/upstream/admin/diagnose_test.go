@@ -17,7 +17,7 @@ func TestDiagnoseUntrusted(t *testing.T) {
 	for name, text := range map[string]string{"MCP on": `{}`, "MCP off": `{"mcp":{"enabled":false}}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := settings(t, text)
+			cfg := loadSettings(t, text)
 			ran := filepath.Join(t.TempDir(), "ran")
 			raw, err := json.Marshal(map[string]any{"command": "touch", "args": []string{ran}})
 			if err != nil {

@@ -35,7 +35,7 @@ type Configured struct {
 // no file.
 func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Configured {
 	specs, _ := Specs(cfg, env)
-	cache, key := cacheadmin.Peek(ctx, cfg)
+	cache, key := cacheadmin.OpenForReading(ctx, cfg)
 	defer cache.Close()
 	o := Options(cfg, env)
 	o.Cache, o.Key, o.Peek = cache, key, true

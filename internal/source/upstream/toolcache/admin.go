@@ -27,7 +27,7 @@ func (c *Cache) Prune(age time.Duration) []string {
 	}
 	now := c.opts.Now()
 	return c.erase(func(_ string, s *slot) bool {
-		r := s.open(now)
+		r := s.parse(now)
 		return r != nil && r.State == removed && now.Sub(r.StateAt) >= age
 	})
 }
@@ -40,7 +40,7 @@ func (c *Cache) erase(chosen func(name string, s *slot) bool) (erased []string) 
 	defer c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
 		if s := c.slots[name]; !s.deleted && chosen(name, s) {
-			s.erase()
+			s.markDeleted()
 			erased = append(erased, name)
 		}
 	}
@@ -62,9 +62,9 @@ func (c *Cache) Entries() map[string]json.RawMessage {
 	for name, s := range c.slots {
 		switch {
 		case s.deleted:
-		case s.raw != nil && !s.dirty():
+		case s.raw != nil && !s.isDirty():
 			out[name] = s.raw
-		case s.open(now) != nil:
+		case s.parse(now) != nil:
 			out[name] = s.rec.encode(c.opts.Key)
 		}
 	}
@@ -125,19 +125,19 @@ func parseForImport(data []byte, zone *time.Location) (*document, error) {
 
 // importEntry imports one entry.
 func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imported {
-	r, _, why := openEntry(raw, now)
+	r, _, why := parseEntry(raw, now)
 	switch s := c.slots[name]; {
-	case !serverName(name):
+	case !isServerName(name):
 		return Imported{Name: name, Skipped: "not the name of a server"}
 	case r == nil:
 		return Imported{Name: name, Skipped: why.Pointer + ": " + why.Message}
 	case len(r.Tools) == 0:
 		return Imported{Name: name, Skipped: "no tools"}
-	case s != nil && !s.deleted && s.open(now) != nil && s.rec.StateReason != reasonImported:
+	case s != nil && !s.deleted && s.parse(now) != nil && s.rec.StateReason != reasonImported:
 		return Imported{Name: name, Tools: len(r.Tools), Skipped: "there is a list of its own"}
 	}
 	e := *r.Entry
-	e.State, e.StateReason, e.StateAt = active, reasonImported, plain(now)
+	e.State, e.StateReason, e.StateAt = active, reasonImported, roundTime(now)
 	if e.ToolsHash == "" {
 		e.ToolsHash, _ = hashTools(e.Tools) // cannot fail: they were parsed
 	}
@@ -148,7 +148,7 @@ func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imp
 	}
 	e.Rev = max(e.Rev, s.disk.Rev) + 1
 	s.seen, s.live = now, false
-	s.set(&record{Entry: &e, extra: r.extra})
+	s.replace(&record{Entry: &e, extra: r.extra})
 	return Imported{Name: name, Tools: len(e.Tools)}
 }
 
@@ -187,7 +187,7 @@ func migrateFrom(data []byte, zone *time.Location) (Migration, error) {
 // MigrateFile converts the cache file of o to the current format, under the lock that gateways take too, and keeps
 // the old one as <file>.v<version>.bak.
 func MigrateFile(ctx context.Context, o Options) error {
-	o.defaults()
+	o.setDefaults()
 	f := newFile(o)
 	defer f.Close()
 	_, err := f.Load(ctx)

@@ -11,7 +11,7 @@ import (
 func TestAgesUseTheMonotonicClock(t *testing.T) {
 	t.Parallel()
 	stored := time.Now()
-	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: plain(stored)}}}
+	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: roundTime(stored)}}}
 	// A test cannot set the wall clock. It checks that the stored time has a monotonic reading, without which ages would be
 	// counted by the wall clock.
 	if !strings.Contains(s.seen.String(), " m=") {

@@ -101,7 +101,7 @@ type Cache struct {
 	create         bool   // the file is missing
 	closed         bool
 	watcher        func(string)
-	following      bool     // file and shared place are watched
+	watching       bool     // file and shared place are watched
 	pendingNotices []string // servers whose changes were not reported to the watcher yet
 	count          Stats    // except figures computed by Stats
 }
@@ -137,8 +137,8 @@ func Open(ctx context.Context, opts Options) *Cache {
 	return c
 }
 
-// defaults fills in what was left out.
-func (o *Options) defaults() {
+// setDefaults fills in what was left out.
+func (o *Options) setDefaults() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -152,7 +152,7 @@ func (o *Options) defaults() {
 }
 
 func newCache(opts Options) *Cache {
-	opts.defaults()
+	opts.setDefaults()
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
 		slots: map[string]*slot{}, wants: map[string]Want{},
@@ -170,13 +170,13 @@ func newCache(opts Options) *Cache {
 func (c *Cache) load(ctx context.Context) {
 	s, err := c.file.Load(ctx)
 	if err != nil {
-		c.failed("read", err)
+		c.reportFailure("read", err)
 	}
 	now := c.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, raw := range s.Entries {
-		if serverName(name) {
+		if isServerName(name) {
 			c.slots[name] = newSlot(raw, now)
 		}
 	}
@@ -189,12 +189,12 @@ func (c *Cache) countFailure(operation string, err error) (cause string) {
 	cause = causeOf(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count.failure(operation, cause, err.Error())
+	c.count.countFailure(operation, cause, err.Error())
 	return cause
 }
 
-// failed counts and logs a failure of the file or the shared place.
-func (c *Cache) failed(operation string, err error) {
+// reportFailure counts and logs a failure of the file or the shared place.
+func (c *Cache) reportFailure(operation string, err error) {
 	cause := c.countFailure(operation, err)
 	c.warner.warn(operation+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", operation, "error", err)
 }

@@ -18,19 +18,19 @@ import (
 	"collie/test/await"
 )
 
-// stored returns a bench whose file has the entries a, with the tools x and y, and b, with the tool z.
-func stored(t *testing.T) *bench {
+// newStoredFile returns a file that has the entries a, with the tools x and y, and b, with the tool z.
+func newStoredFile(t *testing.T) *cacheFile {
 	t.Helper()
-	b := newBench(t)
-	c := b.open(t, calm)
-	c.Store("a", entry(1, "x", "y"))
-	c.Store("b", entry(2, "z"))
+	b := newCacheFile(t)
+	c := b.open(t, noBackgroundWrites)
+	c.Store("a", newEntry(1, "x", "y"))
+	c.Store("b", newEntry(2, "z"))
 	mustClose(t, c)
 	return b
 }
 
-// mode returns the permissions of a file.
-func (b *bench) mode(t *testing.T, path string) fs.FileMode {
+// modeOf returns the permissions of a file.
+func (b *cacheFile) modeOf(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bench) mode(t *testing.T, path string) fs.FileMode {
 }
 
 // verify checks the file as collie cache verify does.
-func (b *bench) verify(t *testing.T) toolcache.Report {
+func (b *cacheFile) verify(t *testing.T) toolcache.Report {
 	t.Helper()
 	r := toolcache.VerifyAt([]byte(b.read(t)), b.clock(), time.UTC)
 	if !r.OK() {
@@ -49,8 +49,8 @@ func (b *bench) verify(t *testing.T) toolcache.Report {
 	return r
 }
 
-// onUnix skips the test on Windows, where permissions of files mean little.
-func onUnix(t *testing.T) {
+// skipOnWindows skips the test on Windows, where permissions of files mean little.
+func skipOnWindows(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("modes of files say nothing there")
@@ -60,7 +60,7 @@ func onUnix(t *testing.T) {
 // The first start creates the folder and a file without entries, both private.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	b.path = filepath.Join(filepath.Dir(b.path), "new", "folder", "collie.cache.json")
 	c := b.open(t)
 	await.Until(t, "the file is made", func() bool { _, err := os.Stat(b.path); return err == nil })
@@ -68,15 +68,15 @@ func TestFirstStart(t *testing.T) {
 		t.Errorf("the first file is %+v", r)
 	}
 	if runtime.GOOS != "windows" {
-		if got := b.mode(t, b.path); got != 0o600 {
+		if got := b.modeOf(t, b.path); got != 0o600 {
 			t.Errorf("mode of the file %v", got)
 		}
-		if got := b.mode(t, filepath.Dir(b.path)); got != 0o700 {
+		if got := b.modeOf(t, filepath.Dir(b.path)); got != 0o700 {
 			t.Errorf("mode of the folder %v", got)
 		}
 	}
-	c.Store("a", entry(1, "x"))
-	flush(t, c)
+	c.Store("a", newEntry(1, "x"))
+	mustFlush(t, c)
 	if r := b.verify(t); len(r.Servers) != 1 || r.TotalWrites != 1 {
 		t.Errorf("after a success the file is %+v", r)
 	}
@@ -85,16 +85,16 @@ func TestFirstStart(t *testing.T) {
 // A list that is stored again unchanged is not written, except for its confirmation after an hour.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	before, err := os.Stat(b.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.pass(10 * time.Minute)
+	b.advance(10 * time.Minute)
 	c := b.open(t)
-	c.Configured([]toolcache.Want{want("a", 1), want("b", 2)})
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	if c.Store("a", entry(1, "x", "y")) || c.Store("b", entry(2, "z")) {
+	c.Configured([]toolcache.Want{newWant("a", 1), newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	if c.Store("a", newEntry(1, "x", "y")) || c.Store("b", newEntry(2, "z")) {
 		t.Error("the same list is told to be another one")
 	}
 	mustClose(t, c)
@@ -108,9 +108,9 @@ func TestNothingChanged(t *testing.T) {
 	if c.Stats().Writes.OK != 0 {
 		t.Errorf("%d writes", c.Stats().Writes.OK)
 	}
-	b.pass(time.Hour)
+	b.advance(time.Hour)
 	c = b.open(t)
-	c.Store("a", entry(1, "x", "y"))
+	c.Store("a", newEntry(1, "x", "y"))
 	mustClose(t, c)
 	if !strings.Contains(b.read(t), `"validatedAt": "2026-11-21T10:10:00.000Z"`) {
 		t.Errorf("after an hour the confirmation is not on disk:\n%s", b.read(t))
@@ -120,48 +120,48 @@ func TestNothingChanged(t *testing.T) {
 // An entry is not used for another configuration of its server, and is used again when the old one is back.
 func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	c := b.open(t)
-	c.Configured([]toolcache.Want{want("a", 7), want("b", 2)})
-	wantVerdict(t, c, want("a", 7), toolcache.Miss, "config_changed")
-	wantVerdict(t, c, want("b", 2), toolcache.Hit, "")
-	flush(t, c)
+	c.Configured([]toolcache.Want{newWant("a", 7), newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 7), toolcache.Miss, "config_changed")
+	wantVerdict(t, c, newWant("b", 2), toolcache.Hit, "")
+	mustFlush(t, c)
 	if got := c.Stats().Servers[0]; got.State != toolcache.Invalid || got.StateReason != "config_changed" {
 		t.Errorf("the old entry is %+v", got)
 	}
 	mustClose(t, c)
 	c = b.open(t) // back to the old configuration after a restart
-	c.Configured([]toolcache.Want{want("a", 1), want("b", 2)})
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	c.Configured([]toolcache.Want{want("a", 7), want("b", 2)})
-	if !c.Store("a", entry(7, "x", "y")) {
+	c.Configured([]toolcache.Want{newWant("a", 1), newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	c.Configured([]toolcache.Want{newWant("a", 7), newWant("b", 2)})
+	if !c.Store("a", newEntry(7, "x", "y")) {
 		t.Error("the first list of another configuration is not a change")
 	}
-	wantVerdict(t, c, want("a", 7), toolcache.Hit, "")
+	wantVerdict(t, c, newWant("a", 7), toolcache.Hit, "")
 }
 
 // The entry of a removed server is kept for 30 days and used again if the server comes back.
 func TestRemovedAndBack(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	c := b.open(t)
-	c.Configured([]toolcache.Want{want("b", 2)})
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "removed")
+	c.Configured([]toolcache.Want{newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "removed")
 	mustClose(t, c)
-	b.pass(10 * day)
+	b.advance(10 * day)
 	c = b.open(t)
-	c.Configured([]toolcache.Want{want("b", 2)})
-	c.Configured([]toolcache.Want{want("a", 1), want("b", 2)})
-	wantVerdict(t, c, want("a", 1), toolcache.Stale, "too_old") // there again, without any contact
+	c.Configured([]toolcache.Want{newWant("b", 2)})
+	c.Configured([]toolcache.Want{newWant("a", 1), newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 1), toolcache.Stale, "too_old") // there again, without any contact
 	c.Mark("a", toolcache.Empty, "empty_list")
-	c.Configured([]toolcache.Want{want("b", 2)})
-	c.Configured([]toolcache.Want{want("a", 1), want("b", 2)})
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "empty") // as it was before
-	c.Configured([]toolcache.Want{want("b", 2)})
+	c.Configured([]toolcache.Want{newWant("b", 2)})
+	c.Configured([]toolcache.Want{newWant("a", 1), newWant("b", 2)})
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "empty") // as it was before
+	c.Configured([]toolcache.Want{newWant("b", 2)})
 	mustClose(t, c)
-	b.pass(31 * day)
+	b.advance(31 * day)
 	c = b.open(t)
-	c.Configured([]toolcache.Want{want("b", 2)})
+	c.Configured([]toolcache.Want{newWant("b", 2)})
 	mustClose(t, c)
 	if r := b.verify(t); len(r.Servers) != 1 {
 		t.Errorf("after 30 days the file still has %+v", r.Servers)
@@ -171,13 +171,13 @@ func TestRemovedAndBack(t *testing.T) {
 // An entry follows a server to its new name. A copy of a server is not a rename.
 func TestRenamed(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
-	c := b.open(t, calm)
-	got := c.Configured([]toolcache.Want{want("new-name", 1), want("b", 2)})
+	b := newStoredFile(t)
+	c := b.open(t, noBackgroundWrites)
+	got := c.Configured([]toolcache.Want{newWant("new-name", 1), newWant("b", 2)})
 	if diff := cmp.Diff(map[string]string{"new-name": "a"}, got); diff != "" {
 		t.Errorf("renamed (-want +got):\n%s", diff)
 	}
-	e := wantVerdict(t, c, want("new-name", 1), toolcache.Hit, "")
+	e := wantVerdict(t, c, newWant("new-name", 1), toolcache.Hit, "")
 	if e == nil || len(e.Tools) != 2 {
 		t.Fatalf("the moved entry is %+v", e)
 	}
@@ -186,7 +186,7 @@ func TestRenamed(t *testing.T) {
 		t.Errorf("not in the same commit: %+v", r)
 	}
 	c = b.open(t)
-	if got := c.Configured([]toolcache.Want{want("new-name", 1), want("copy", 1), want("b", 2)}); len(got) != 0 {
+	if got := c.Configured([]toolcache.Want{newWant("new-name", 1), newWant("copy", 1), newWant("b", 2)}); len(got) != 0 {
 		t.Errorf("a copy beside the original is a move: %v", got)
 	}
 }
@@ -194,7 +194,7 @@ func TestRenamed(t *testing.T) {
 // A file that cannot be read as a whole is kept aside and replaced at the next write, with one warning.
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()
-	good := stored(t).read(t)
+	good := newStoredFile(t).read(t)
 	for name, data := range map[string]string{
 		"no JSON": "invalid json\n", "cut in half": good[:len(good)/2], "zero bytes": "", "binary": "\x00\xff\x1f\x8b\x08\x00",
 		"cut gzip": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", "another thing": `{"mcpServers": []}`, "an array": "[]", "null": "null",
@@ -204,15 +204,15 @@ func TestBrokenFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newCacheFile(t)
 			b.write(t, data)
 			c := b.open(t)
-			wantVerdict(t, c, want("a", 1), toolcache.Miss, "no_entry")
+			wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "no_entry")
 			if n := b.log.count("level=WARN"); n != 1 {
 				t.Errorf("%d warnings, want one:\n%s", n, b.log)
 			}
-			c.Store("c", entry(3, "q"))
-			flush(t, c)
+			c.Store("c", newEntry(3, "q"))
+			mustFlush(t, c)
 			if r := b.verify(t); len(r.Servers) != 1 {
 				t.Errorf("file after the first commit: %+v", r)
 			}
@@ -230,7 +230,7 @@ func TestBrokenFile(t *testing.T) {
 // The warning about a syntax error gives its line and column, in characters.
 func TestPositionInTheWarning(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	b.edit(t, `"z"`, `"查"z`)
 	before, _, _ := strings.Cut(b.read(t), `"查"z`)
 	line := strings.Count(before, "\n") + 1
@@ -244,17 +244,17 @@ func TestPositionInTheWarning(t *testing.T) {
 // A broken file is replaced by a copy of the last good one. At most three broken files are kept aside.
 func TestLastGoodFile(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	mustClose(t, b.open(t)) // loads cleanly, which makes the copy
 	b.write(t, "broken")
 	c := b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 	mustClose(t, c)
 	if r := b.verify(t); len(r.Servers) != 2 {
 		t.Errorf("the file after the copy was used: %+v", r)
 	}
 	for range 5 { // no more than three are kept
-		b.pass(time.Minute)
+		b.advance(time.Minute)
 		b.write(t, "broken")
 		mustClose(t, b.open(t))
 	}
@@ -271,7 +271,7 @@ func TestOneEntryBad(t *testing.T) {
 		"a tool's name":         {`"name":"x"`, `"name":"w"`, "tampered"},
 		"two of one name":       {`"name":"x"`, `"name":"y"`, "invalid"},
 		"schema no object":      {`"inputSchema": {"type":"object","properties":{"查询":{"type":"string"}}},"x-n":12345678901234567890}` + ",\n", `"inputSchema": 7}` + ",\n", "invalid"},
-		"hash without shape":    {hash(1), strings.Repeat("X", 64), "invalid"},
+		"hash without shape":    {nthHash(1), strings.Repeat("X", 64), "invalid"},
 		"local time":            {`"lastUpdated": "2026-11-21T09:00:00.000Z"`, `"lastUpdated": "2026-11-21 09:00:00"`, "invalid"},
 		"unknown state":         {`"state": "active"`, `"state": "good"`, "invalid"},
 		"rev no number":         {`"rev": 1`, `"rev": "1"`, "invalid"},
@@ -279,7 +279,7 @@ func TestOneEntryBad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := stored(t)
+			b := newStoredFile(t)
 			text := b.read(t)
 			head, tail, _ := strings.Cut(text, `"b": {`) // a comes first
 			if !strings.Contains(head, tc.old) {
@@ -288,16 +288,16 @@ func TestOneEntryBad(t *testing.T) {
 			b.write(t, strings.Replace(head, tc.old, tc.new, 1)+`"b": {`+tail)
 			c := b.open(t)
 			if tc.reason == "hit" {
-				wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+				wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 			} else {
-				wantVerdict(t, c, want("a", 1), toolcache.Miss, tc.reason)
-				wantVerdict(t, c, want("a", 1), toolcache.Miss, tc.reason)
+				wantVerdict(t, c, newWant("a", 1), toolcache.Miss, tc.reason)
+				wantVerdict(t, c, newWant("a", 1), toolcache.Miss, tc.reason)
 				if n := b.log.count("level=WARN"); n != 1 {
 					t.Errorf("%d warnings:\n%s", n, b.log)
 				}
 			}
-			wantVerdict(t, c, want("b", 2), toolcache.Hit, "")
-			c.Store("a", entry(1, "x"))
+			wantVerdict(t, c, newWant("b", 2), toolcache.Hit, "")
+			c.Store("a", newEntry(1, "x"))
 			mustClose(t, c)
 			b.verify(t)
 			if tc.reason == "hit" && !strings.Contains(b.read(t), `"x-new": [1]`) {
@@ -310,25 +310,25 @@ func TestOneEntryBad(t *testing.T) {
 // A read-only file is used and never written, also by root. The cache works in memory until it is writable.
 func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	b := stored(t)
+	skipOnWindows(t)
+	b := newStoredFile(t)
 	before := b.read(t)
 	if err := os.Chmod(b.path, 0o444); err != nil {
 		t.Fatal(err)
 	}
 	c := b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 	if c.Stats().Writable {
 		t.Error("statistics call a read-only file writable")
 	}
-	c.Store("c", entry(3, "q"))
+	c.Store("c", newEntry(3, "q"))
 	for range 3 {
 		if err := c.Flush(t.Context()); err == nil {
 			t.Fatal("a read-only file was written") // by root too
 		}
 	}
-	wantVerdict(t, c, want("c", 3), toolcache.Hit, "")
-	if b.read(t) != before || b.mode(t, b.path) != 0o444 {
+	wantVerdict(t, c, newWant("c", 3), toolcache.Hit, "")
+	if b.read(t) != before || b.modeOf(t, b.path) != 0o444 {
 		t.Error("the file or its mode has changed")
 	}
 	if n := b.log.count("level=WARN"); n != 1 {
@@ -337,11 +337,11 @@ func TestReadOnlyFile(t *testing.T) {
 	if err := os.Chmod(b.path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	flush(t, c)
+	mustFlush(t, c)
 	if r := b.verify(t); len(r.Servers) != 3 {
 		t.Errorf("after chmod: %+v", r)
 	}
-	if got := b.mode(t, b.path); got != 0o600 {
+	if got := b.modeOf(t, b.path); got != 0o600 {
 		t.Errorf("mode %v, want it no wider than 0600", got)
 	}
 }
@@ -349,34 +349,34 @@ func TestReadOnlyFile(t *testing.T) {
 // A file in a read-only folder is used, and written once the folder is writable.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	b := stored(t)
+	skipOnWindows(t)
+	b := newStoredFile(t)
 	dir := filepath.Dir(b.path)
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	c := b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	c.Store("c", entry(3, "q"))
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	c.Store("c", newEntry(3, "q"))
 	if err := c.Flush(t.Context()); err == nil {
 		t.Error("written into a read-only folder")
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	flush(t, c)
+	mustFlush(t, c)
 	b.verify(t)
 }
 
 // The file gets the permissions in the options.
 func TestModeOfTheFile(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	b := newBench(t)
+	skipOnWindows(t)
+	b := newCacheFile(t)
 	c := b.open(t, func(o *toolcache.Options) { o.Mode = 0o640 })
-	flush(t, c)
-	if got := b.mode(t, b.path); got != 0o640 {
+	mustFlush(t, c)
+	if got := b.modeOf(t, b.path); got != 0o640 {
 		t.Errorf("mode %v, want the one that was asked for", got)
 	}
 }
@@ -384,7 +384,7 @@ func TestModeOfTheFile(t *testing.T) {
 // Many gateways write one file at the same time. No entry is lost, and each gateway sees those of the others.
 func TestTwoGateways(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	const writers, each = 10, 100 // as one home with ten clients, all starting at once
 	var all []*toolcache.Cache
 	for range writers {
@@ -395,7 +395,7 @@ func TestTwoGateways(t *testing.T) {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for i := range each {
-				c.Store(fmt.Sprintf("s-%d-%d", w, i), entry(w*each+i, "x"))
+				c.Store(fmt.Sprintf("s-%d-%d", w, i), newEntry(w*each+i, "x"))
 				if i%20 == 19 { // the lock may be busy for longer than one waits; it is tried again
 					_ = c.Flush(t.Context())
 				}
@@ -428,8 +428,8 @@ func TestTwoGateways(t *testing.T) {
 // A list of 2000 tools is compressed in the file.
 func TestHugeList(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	e := entry(1)
+	b := newCacheFile(t)
+	e := newEntry(1)
 	for i := range 2000 {
 		e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(
 			`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("列车 trains ", 110))))
@@ -438,14 +438,14 @@ func TestHugeList(t *testing.T) {
 	patient := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(string) {})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, patient) })
 	c.Store("a", e)
-	flush(t, c)
+	mustFlush(t, c)
 	mustClose(t, c)
 	info, err := os.Stat(b.path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c = b.open(t)
-	got := wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+	got := wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 	st := c.Stats()
 	if len(got.Tools) != 2000 || !st.Compressed || info.Size()*5 > st.PlainSize || st.BytesSaved < 2<<20 {
 		t.Errorf("%d tools, %d of %d bytes, %+v", len(got.Tools), info.Size(), st.PlainSize, st.FileInfo)
@@ -455,8 +455,8 @@ func TestHugeList(t *testing.T) {
 		t.Errorf("the text of the file: %v", err)
 	}
 	c.Mark("a", toolcache.Active, "") // no change
-	c.Store("b", entry(2, "x"))
-	flush(t, c)
+	c.Store("b", newEntry(2, "x"))
+	mustFlush(t, c)
 	mustClose(t, c)
 	b.verify(t)
 }
@@ -464,7 +464,7 @@ func TestHugeList(t *testing.T) {
 // A failed refresh changes nothing but lastError, which the next success removes.
 func TestRefreshFailed(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	before := b.read(t)
 	c := b.open(t)
 	c.Failed("a", "handshake_timeout")
@@ -488,7 +488,7 @@ func TestRefreshFailed(t *testing.T) {
 		t.Errorf("something else has changed (-before +after):\n%s", diff)
 	}
 	c = b.open(t)
-	c.Store("a", entry(1, "x", "y"))
+	c.Store("a", newEntry(1, "x", "y"))
 	mustClose(t, c)
 	if strings.Contains(b.read(t), "lastError") {
 		t.Error("a success does not take the error away")
@@ -499,18 +499,18 @@ func TestRefreshFailed(t *testing.T) {
 // counted.
 func TestWhatIsNotKept(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	before := b.read(t)
 	c := b.open(t)
 	bad := func(def string) *toolcache.Entry {
-		e := entry(1, "x")
+		e := newEntry(1, "x")
 		e.Tools = append(e.Tools, json.RawMessage(def))
 		return e
 	}
-	noHash := entry(1, "x")
+	noHash := newEntry(1, "x")
 	noHash.ConfigHash = "abc"
 	for name, e := range map[string]*toolcache.Entry{
-		"nothing": entry(1), "no hash": noHash, "no name": bad(`{"description":"d"}`), "no object": bad(`7`), "no JSON": bad(`{"name":`),
+		"nothing": newEntry(1), "no hash": noHash, "no name": bad(`{"description":"d"}`), "no object": bad(`7`), "no JSON": bad(`{"name":`),
 		"twice": bad(string(definition("x"))), "empty name": bad(`{"name":""}`), "long name": bad(`{"name":"` + strings.Repeat("n", 129) + `"}`),
 		"control": bad(`{"name":"a\u0007"}`), "schema": bad(`{"name":"s","inputSchema":[]}`), "bytes": bad("{\"name\":\"\xff\"}"),
 		"two values": bad(`{"name":"s"} {}`), "large": bad(`{"name":"s","d":"` + strings.Repeat("x", 1<<20) + `"}`),
@@ -520,7 +520,7 @@ func TestWhatIsNotKept(t *testing.T) {
 			t.Errorf("%s: kept", name)
 		}
 	}
-	only := entry(1)
+	only := newEntry(1)
 	only.Prompts = []json.RawMessage{json.RawMessage(`{"name":"p"}`)}
 	if c.Store("a", only) {
 		t.Error("a list without tools has replaced one with tools")
@@ -529,7 +529,7 @@ func TestWhatIsNotKept(t *testing.T) {
 		t.Error("a server without tools is not kept")
 	}
 	c.Clear("prompts-only")
-	if c.Store("a b", entry(1, "x")) {
+	if c.Store("a b", newEntry(1, "x")) {
 		t.Error("a name that no server can have is kept")
 	}
 	mustClose(t, c)
@@ -544,13 +544,13 @@ func TestWhatIsNotKept(t *testing.T) {
 // A file of a newer major version is neither used nor written.
 func TestNewerMajor(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	b.edit(t, `"version": "1.1.0",`+"\n  \"metadata\"", `"version": "2.0.0",`+"\n  \"metadata\"")
 	before := b.read(t)
 	c := b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "no_entry")
-	c.Store("c", entry(3, "q"))
-	wantVerdict(t, c, want("c", 3), toolcache.Hit, "")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "no_entry")
+	c.Store("c", newEntry(3, "q"))
+	wantVerdict(t, c, newWant("c", 3), toolcache.Hit, "")
 	if err := c.Flush(t.Context()); err == nil {
 		t.Error("a newer file was written")
 	}
@@ -566,12 +566,12 @@ func TestNewerMajor(t *testing.T) {
 // A file of a newer minor version is used and written, and keeps its version and its unknown fields.
 func TestNewerMinor(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	b.edit(t, `"version": "1.1.0",`+"\n  \"metadata\"", `"version": "1.9.3", "future": {"a": 1},`+"\n  \"metadata\"")
 	b.edit(t, `"fileWrites":`, `"later": [2], "fileWrites":`)
 	c := b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	c.Store("c", entry(3, "q"))
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	c.Store("c", newEntry(3, "q"))
 	mustClose(t, c)
 	text := b.read(t)
 	for _, kept := range []string{`"version": "1.9.3"`, `"future": {"a": 1}`, `"later": [2]`} {
@@ -585,18 +585,18 @@ func TestNewerMinor(t *testing.T) {
 // A symbolic link stays; the file that it points to is written.
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	b := newBench(t)
+	skipOnWindows(t)
+	b := newCacheFile(t)
 	target := filepath.Join(t.TempDir(), "real.json")
 	if err := os.Symlink(target, b.path); err != nil {
 		t.Fatal(err)
 	}
 	c := b.open(t) // the target is missing yet
-	c.Store("a", entry(1, "x"))
+	c.Store("a", newEntry(1, "x"))
 	mustClose(t, c)
 	c = b.open(t)
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	c.Store("b", entry(2, "x"))
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	c.Store("b", newEntry(2, "x"))
 	mustClose(t, c)
 	if info, err := os.Lstat(b.path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Errorf("the link is gone: %v, %v", info, err)
@@ -611,11 +611,11 @@ func TestSymbolicLink(t *testing.T) {
 // memory.
 func TestEditedWhileRunning(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	c := b.open(t)
 	told := make(chan string, 10)
 	defer c.Watch(func(s string) { told <- s })()
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 	b.edit(t, `"description":"Does x & more"`, `"description":"Does evil"`)
 	select {
 	case got := <-told:
@@ -625,12 +625,12 @@ func TestEditedWhileRunning(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("nobody was told of the edit")
 	}
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "tampered")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "tampered")
 	b.write(t, `{"half": `)
 	await.Until(t, "the broken file is warned about", func() bool { return b.log.count("cause=read_corrupt") > 0 })
-	wantVerdict(t, c, want("b", 2), toolcache.Hit, "")
-	c.Store("c", entry(3, "q"))
-	flush(t, c)
+	wantVerdict(t, c, newWant("b", 2), toolcache.Hit, "")
+	c.Store("c", newEntry(3, "q"))
+	mustFlush(t, c)
 	if r := toolcache.VerifyAt([]byte(b.read(t)), b.clock(), time.UTC); len(r.Servers) < 2 || r.TotalWrites == 0 {
 		t.Errorf("after the next commit: %+v", r)
 	}
@@ -639,14 +639,14 @@ func TestEditedWhileRunning(t *testing.T) {
 // A deleted file is written again from memory.
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	c := b.open(t)
 	if err := os.Remove(b.path); err != nil {
 		t.Fatal(err)
 	}
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	c.Store("c", entry(3, "q"))
-	flush(t, c)
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	c.Store("c", newEntry(3, "q"))
+	mustFlush(t, c)
 	if r := b.verify(t); len(r.Servers) != 3 {
 		t.Errorf("written from memory: %+v", r)
 	}
@@ -655,12 +655,12 @@ func TestDeletedWhileRunning(t *testing.T) {
 // A running cache takes over what another gateway stores or deletes, and reports it to watchers.
 func TestAnotherGatewaysChange(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	one, two := b.open(t), b.open(t)
 	told := make(chan string, 10)
 	defer one.Watch(func(s string) { told <- s })()
-	two.Store("a", entry(1, "new"))
-	flush(t, two)
+	two.Store("a", newEntry(1, "new"))
+	mustFlush(t, two)
 	select {
 	case got := <-told:
 		if got != "a" {
@@ -669,17 +669,17 @@ func TestAnotherGatewaysChange(t *testing.T) {
 	case <-time.After(await.Limit):
 		t.Fatal("not told")
 	}
-	if e := wantVerdict(t, one, want("a", 1), toolcache.Hit, ""); len(e.Tools) != 1 {
+	if e := wantVerdict(t, one, newWant("a", 1), toolcache.Hit, ""); len(e.Tools) != 1 {
 		t.Errorf("%d tools", len(e.Tools))
 	}
 	two.Clear("b")
-	flush(t, two)
+	mustFlush(t, two)
 	if got := <-told; got != "b" {
 		t.Errorf("told of %q", got)
 	}
-	wantVerdict(t, one, want("b", 2), toolcache.Miss, "no_entry")
-	one.Store("b", entry(2, "z")) // a server that runs writes back
-	flush(t, one)
+	wantVerdict(t, one, newWant("b", 2), toolcache.Miss, "no_entry")
+	one.Store("b", newEntry(2, "z")) // a server that runs writes back
+	mustFlush(t, one)
 	if r := b.verify(t); len(r.Servers) != 2 {
 		t.Errorf("%+v", r)
 	}

@@ -11,10 +11,10 @@ import (
 // A stored list comes back after a restart, with each definition byte for byte.
 func TestCacheKeepsWhatAServerTold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	c := b.open(t)
-	wantVerdict(t, c, want("trains", 1), toolcache.Miss, "no_entry")
-	stored := entry(1, "search", "book")
+	wantVerdict(t, c, newWant("trains", 1), toolcache.Miss, "no_entry")
+	stored := newEntry(1, "search", "book")
 	stored.Prompts = []json.RawMessage{json.RawMessage(`{"name":"p"}`)}
 	stored.Instructions, stored.Truncated = "Use it.", true
 	stored.Dropped = []toolcache.Dropped{{Name: "bad", Reason: "no schema"}}
@@ -22,7 +22,7 @@ func TestCacheKeepsWhatAServerTold(t *testing.T) {
 		t.Error("a first list is not a changed one")
 	}
 	mustClose(t, c)
-	got := wantVerdict(t, b.open(t), want("trains", 1), toolcache.Hit, "")
+	got := wantVerdict(t, b.open(t), newWant("trains", 1), toolcache.Hit, "")
 	if got == nil {
 		t.Fatal(b.read(t), b.log)
 	}

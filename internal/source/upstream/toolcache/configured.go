@@ -32,7 +32,7 @@ func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 	}
 	for _, w := range all {
 		if from := c.renamedFrom(w); from != "" {
-			c.move(from, w.Name)
+			c.moveEntry(from, w.Name)
 			renamed[w.Name] = from
 		}
 	}
@@ -40,7 +40,7 @@ func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 		if w, ok := c.wants[name]; ok {
 			c.reconcile(s, w)
 		} else {
-			c.remove(s)
+			c.markRemoved(s)
 		}
 	}
 	return renamed
@@ -62,14 +62,14 @@ func (c *Cache) renamedFrom(w Want) string {
 			found = name
 		}
 	}
-	if found == "" || c.slots[found].open(c.opts.Now()) == nil {
+	if found == "" || c.slots[found].parse(c.opts.Now()) == nil {
 		return ""
 	}
 	return found
 }
 
-// move gives an entry to another server. Its removal from the old name is in the same commit.
-func (c *Cache) move(from, to string) {
+// moveEntry gives an entry to another server. Its removal from the old name is in the same commit.
+func (c *Cache) moveEntry(from, to string) {
 	old := c.slots[from]
 	next := c.slots[to]
 	if next == nil {
@@ -79,13 +79,13 @@ func (c *Cache) move(from, to string) {
 	e := *old.rec.Entry
 	e.Rev = max(e.Rev, next.written().Rev) + 1
 	next.seen = old.seen
-	next.set(&record{Entry: &e, extra: old.rec.extra})
-	old.erase()
+	next.replace(&record{Entry: &e, extra: old.rec.extra})
+	old.markDeleted()
 	c.wakeWriter()
 }
 
-// erase marks the entry to be deleted from the file.
-func (s *slot) erase() {
+// markDeleted marks the entry to be deleted from the file.
+func (s *slot) markDeleted() {
 	s.deleted = true
 	s.version++
 }
@@ -111,20 +111,20 @@ func (c *Cache) reconcile(s *slot, w Want) {
 	default:
 		return
 	}
-	if s.open(c.opts.Now()) != nil {
+	if s.parse(c.opts.Now()) != nil {
 		c.mark(s, next, why)
 	}
 }
 
-// remove marks the entry of a server that is no longer configured. The state to restore when it comes back is stored
-// in the reason.
-func (c *Cache) remove(s *slot) {
+// markRemoved marks the entry of a server that is no longer configured, and deletes it if that was long ago. The state
+// to restore when the server comes back is stored in the reason.
+func (c *Cache) markRemoved(s *slot) {
 	state, reason := s.head().State, s.head().StateReason
 	now := c.opts.Now()
 	switch {
 	case s.deleted:
 		return
-	case s.open(now) == nil:
+	case s.parse(now) == nil:
 		return // a broken entry stays for diagnosis
 	case state != removed:
 		if state != Empty && reason != reasonImported {
@@ -134,7 +134,7 @@ func (c *Cache) remove(s *slot) {
 		}
 		c.mark(s, removed, cmp.Or(reason, "not_configured"))
 	case now.Sub(cmp.Or(s.rec.StateAt, s.rec.ValidatedAt)) > removedFor:
-		s.erase()
+		s.markDeleted()
 		c.wakeWriter()
 	}
 }

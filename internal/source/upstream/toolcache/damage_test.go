@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// serves checks that every tool that the cache would list is one that was stored.
-func serves(t *testing.T, data []byte, good map[string]bool) {
+// wantOnlyGoodTools checks that every tool that the cache would list is one that was stored.
+func wantOnlyGoodTools(t *testing.T, data []byte, good map[string]bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -23,7 +23,7 @@ func serves(t *testing.T, data []byte, good map[string]bool) {
 	c := toolcache.Open(t.Context(), toolcache.Options{Path: path, Now: now, Collect: time.Hour})
 	defer func() { _ = c.Close() }()
 	for name, n := range map[string]int{"a": 1, "b": 2} {
-		e, v, _ := c.Lookup(want(name, n))
+		e, v, _ := c.Lookup(newWant(name, n))
 		if v != toolcache.Hit && v != toolcache.Stale {
 			continue
 		}
@@ -64,14 +64,14 @@ func damage(rng *rand.Rand, data []byte) []byte {
 // However the file is damaged, no tool is listed that no server gave.
 func TestDamagesServeNoBadTool(t *testing.T) {
 	t.Parallel()
-	data := []byte(stored(t).read(t))
+	data := []byte(newStoredFile(t).read(t))
 	good := map[string]bool{}
 	for _, name := range []string{"x", "y", "z"} {
 		good[string(definition(name))] = true
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range 300 {
-		serves(t, damage(rng, data), good)
+		wantOnlyGoodTools(t, damage(rng, data), good)
 	}
 }
 

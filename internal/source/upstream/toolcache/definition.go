@@ -26,10 +26,10 @@ type definition struct {
 	raw, id, inputSchema json.RawMessage
 }
 
-// definition reads the next definition.
-func (s *scanner) definition(l *list) (d definition, err error) {
-	d.raw, err = s.object(func(name string) error {
-		v, err := s.value()
+// readDefinition reads the next definition.
+func (s *scanner) readDefinition(l *list) (d definition, err error) {
+	d.raw, err = s.walkObject(func(name string) error {
+		v, err := s.readValue()
 		switch name {
 		case l.key:
 			d.id = v
@@ -117,7 +117,7 @@ func Deeper(raw []byte, limit int) bool {
 
 // nameOf returns the name of a tool.
 func nameOf(def json.RawMessage) (string, bool) {
-	d, err := newScanner(def).definition(&lists[0])
+	d, err := newScanner(def).readDefinition(&lists[0])
 	if err != nil {
 		return "", false
 	}
@@ -133,7 +133,7 @@ func checkLists(e *Entry) error {
 		l, restored, findings := &lists[i], &Entry{}, []Finding{}
 		defs := *l.at(e)
 		text := joinArray(defs)
-		err := newScanner(text).list(l, restored, findingReporter{list: &findings})
+		err := newScanner(text).readList(l, restored, findingReporter{list: &findings})
 		switch {
 		case err != nil || !utf8.Valid(text):
 			return fmt.Errorf("%s: %w", l.name, errNoObject)

@@ -2,6 +2,7 @@ package toolcache
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -29,8 +30,8 @@ type document struct {
 // indentBelow is the size up to which a file is indented for people.
 const indentBelow = 256 << 10
 
-// serverName reports whether s can name a server in the file.
-func serverName(s string) bool { return s != "" && consistsOf(s, letters+digits+"_-") }
+// isServerName reports whether s can name a server in the file.
+func isServerName(s string) bool { return s != "" && consistsOf(s, letters+digits+"_-") }
 
 // newDocument returns an empty document.
 func newDocument(now time.Time) *document {
@@ -42,6 +43,13 @@ func (d *document) clone() *document {
 	c := *d
 	c.entries = maps.Clone(d.entries)
 	return &c
+}
+
+// foreignVersionError says that a newer Collie has written the file.
+type foreignVersionError struct{ version string }
+
+func (e *foreignVersionError) Error() string {
+	return fmt.Sprintf("format %s is newer than %s", e.version, version)
 }
 
 // readDocument reads a file of any known version, converted to [version], and reports problems outside its entries.
@@ -87,70 +95,72 @@ func parseDocument(data []byte, report findingReporter) *document {
 	d := &document{entries: map[string]json.RawMessage{}}
 	s := newScanner(data)
 	seen := seenMembers{}
-	_, err := s.object(func(name string) error {
-		seen.once(name, report)
-		return d.field(s, name, report.at(name))
+	_, err := s.walkObject(func(name string) error {
+		seen.add(name, report)
+		return d.readMember(s, name, report.at(name))
 	})
 	if err == nil {
-		err = s.end()
+		err = s.requireEnd()
 	}
 	if err != nil {
-		report.syntax(data, err)
+		report.failSyntax(data, err)
 		return d
 	}
 	for _, name := range []string{"version", "mcpServers", "metadata"} {
-		seen.need(name, report)
+		seen.require(name, report)
 	}
 	return d
 }
 
-func (d *document) field(s *scanner, name string, report findingReporter) error {
+// readMember reads one member of the file as a whole.
+func (d *document) readMember(s *scanner, name string, report findingReporter) error {
 	var err error
 	switch name {
 	case "mcpServers":
-		_, err = s.object(func(server string) error { return d.server(s, server, report.at(server)) })
+		_, err = s.walkObject(func(server string) error { return d.readServer(s, server, report.at(server)) })
 	case "metadata":
-		_, err = s.object(func(name string) error {
-			v, err := s.value()
+		_, err = s.walkObject(func(name string) error {
+			v, err := s.readValue()
 			d.meta = append(d.meta, member{name, v})
 			return err
 		})
 	default:
 		var v json.RawMessage
-		if v, err = s.value(); err != nil {
+		if v, err = s.readValue(); err != nil {
 			return err
 		}
 		if name != "version" {
 			d.extra = append(d.extra, member{name, v})
 			return nil
 		}
-		if d.version, err = versionIn(v); err != nil {
+		if d.version, err = parseVersion(v); err != nil {
 			report.fail(ruleType, err.Error())
 		}
 		d.from = d.version
 		return nil
 	}
-	return asFinding(s, err, report)
+	return skipMistyped(s, err, report)
 }
 
-// asFinding reports a value of the wrong type, skips it and continues.
-func asFinding(s *scanner, err error, report findingReporter) error {
+// skipMistyped reports a value of the wrong type, skips it and continues.
+func skipMistyped(s *scanner, err error, report findingReporter) error {
 	if wrong, ok := err.(*typeError); ok { //nolint:errorlint // that of an inner value is wrapped by nobody
 		report.fail(ruleType, wrong.Error())
-		_, err = s.value()
+		_, err = s.readValue()
 	}
 	return err
 }
 
-func (d *document) server(s *scanner, name string, report findingReporter) error {
-	v, err := s.value()
+// readServer reads the entry of one server, as bytes.
+func (d *document) readServer(s *scanner, name string, report findingReporter) error {
+	v, err := s.readValue()
 	if err != nil {
 		return err
 	}
 	if d.entries[name] != nil {
 		report.fail(ruleUnique, "the server is listed twice")
 	}
-	d.entries[name] = flat(v)
+	d.entries[name] = flattenEntry(v)
 	return nil
 }
 
@@ -159,19 +169,19 @@ func (d *document) readMeta(report findingReporter) {
 	seen := seenMembers{}
 	var unknown []member
 	for _, m := range d.meta {
-		seen.once(m.name, report)
-		if !read(metaFields, d, m.name, m.value, report.at(m.name)) {
+		seen.add(m.name, report)
+		if !decodeField(metaFields, d, m.name, m.value, report.at(m.name)) {
 			unknown = append(unknown, m)
 		}
 	}
-	needAll(seen, metaFields, report)
+	requireAll(seen, metaFields, report)
 	d.meta = unknown
 }
 
 // render returns the file: first metadata, so that the first bytes identify a version of the file, then the servers
 // by name. Up to indentBelow each field and each definition has its own line. What a server sent keeps its bytes.
 func (d *document) render() []byte {
-	meta := append(write(metaFields, d), d.meta...)
+	meta := append(encodeFields(metaFields, d), d.meta...)
 	var servers []member
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
@@ -184,14 +194,14 @@ func (d *document) render() []byte {
 		{"metadata", joinObject(meta)},
 		{"mcpServers", nil},
 	}, d.extra...)
-	l.members(0, top, func(m member) {
+	l.writeObject(0, top, func(m member) {
 		switch m.name {
 		case "metadata":
-			l.members(1, meta, nil)
+			l.writeObject(1, meta, nil)
 		case "mcpServers":
-			l.members(1, servers, l.entry)
+			l.writeObject(1, servers, l.writeEntry)
 		default:
-			l.raw(m.value)
+			l.appendRaw(m.value)
 		}
 	})
 	return append(l.dst, '\n')

@@ -8,7 +8,7 @@ type File = file
 // NewFile returns a File for path.
 func NewFile(path string, o Options) *File {
 	o.Path = path
-	o.defaults()
+	o.setDefaults()
 	return newFile(o)
 }
 

@@ -137,14 +137,14 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 		return none, context.Cause(ctx)
 	}
 	if f.hanging.Load() > 0 {
-		return none, f.slow()
+		return none, f.slowError()
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	select {
 	case f.work <- struct{}{}:
 	case <-ctx.Done():
-		return none, f.abandoned(ctx)
+		return none, f.abandonedError(ctx)
 	}
 	type result struct {
 		value T
@@ -154,7 +154,7 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 	go func() {
 		defer func() { <-f.work }()
 		if f.target == "" {
-			f.target = resolve(f.path)
+			f.target = followLinks(f.path)
 		}
 		f.before(op)
 		v, err := work()
@@ -172,41 +172,46 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 			f.hanging.Add(-1)
 		}()
 	}
-	return none, f.abandoned(ctx)
+	return none, f.abandonedError(ctx)
 }
 
-// abandoned returns the error of work that was not done before ctx ended.
-func (f *file) abandoned(ctx context.Context) error {
+// abandonedError returns the error of work that was not done before ctx ended.
+func (f *file) abandonedError(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
 		return cause
 	}
-	return f.slow()
+	return f.slowError()
 }
 
-func (f *file) slow() error {
+// slowError returns the error for work that takes longer than its limit.
+func (f *file) slowError() error {
 	return newCaused(causeSlow, "use tool cache", f.path,
 		"the file system does not answer within "+f.limit.String(),
 		"put the file on a local disk: COLLIE_CACHE_FILE", nil)
 }
 
-// Place returns the path of the cache file: path, or fallback if the folder of path cannot be written and has no such
+// ChoosePath returns the path of the cache file: path, or fallback if the folder of path cannot be written and has no such
 // file. An existing file is used even if it is read-only, since a container image may contain one. An empty fallback
 // always gives path.
-func Place(path, fallback string) (chosen string, fellBack bool) {
+func ChoosePath(path, fallback string) (chosen string, fellBack bool) {
 	if path == "" || fallback == "" {
 		return path, false
 	}
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Stat(path); err == nil || CanCreate(path) {
 		return path, false
 	}
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+	return fallback, true
+}
+
+// CanCreate reports whether the folder of a file can be written or, if it is missing, created.
+func CanCreate(path string) bool {
+	dir := filepath.Dir(path)
+	for {
 		info, err := os.Stat(dir)
 		if errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
-			continue // it can be created if its parent can be written
+			dir = filepath.Dir(dir) // it can be created if its parent can be written
+			continue
 		}
-		if err == nil && info.IsDir() && mayWrite(dir, info) {
-			return path, false
-		}
-		return fallback, true
+		return err == nil && info.IsDir() && mayWrite(dir, info)
 	}
 }

@@ -57,7 +57,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 		}
 		return err
 	}
-	f.remember(next, plain, data)
+	f.adoptWritten(next, plain, data)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 func (f *file) replaceBroken(bad Finding) error {
 	aside := f.setAside()
 	f.adopt(nil, nil, stamp{})
-	f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corrupt(bad), "copy", aside)
+	f.opts.Logger.Warn("the tool cache was broken; it is kept aside and written anew", "error", f.corruptError(bad), "copy", aside)
 	return nil
 }
 
@@ -77,22 +77,22 @@ func (f *file) checkModes() error {
 		if !info.Mode().IsRegular() {
 			return newCaused(causeNoFile, "write tool cache", f.path, "it is not a regular file", "", nil)
 		}
-		if !writable(info) {
+		if !isWritable(info) {
 			return newCaused(causeReadOnly, "write tool cache", f.path, "the file is read-only", hint, fs.ErrPermission)
 		}
 	}
-	if !folderWritable(f.target) {
+	if !isFolderWritable(f.target) {
 		return newCaused(causeReadOnly, "write tool cache", f.path, "its folder is read-only", hint, fs.ErrPermission)
 	}
 	return nil
 }
 
-func writable(info fs.FileInfo) bool { return info.Mode().Perm()&0o200 != 0 }
+func isWritable(info fs.FileInfo) bool { return info.Mode().Perm()&0o200 != 0 }
 
-// folderWritable also returns true for a missing folder, which can be created.
-func folderWritable(path string) bool {
+// isFolderWritable also returns true for a missing folder, which can be created.
+func isFolderWritable(path string) bool {
 	info, err := os.Stat(filepath.Dir(path))
-	return err != nil || runtime.GOOS == "windows" || writable(info)
+	return err != nil || runtime.GOOS == "windows" || isWritable(info)
 }
 
 func (f *file) setWritable(ok bool) {
@@ -166,7 +166,7 @@ func (f *file) keepOriginal() error {
 }
 
 func (f *file) replace(data []byte) error {
-	o := atomicfile.Options{Perm: f.mode(), KeepOwner: true}
+	o := atomicfile.Options{Perm: f.modeToWrite(), KeepOwner: true}
 	if f.unlocked {
 		o.Before = func() error {
 			now, err := f.currentStamp()
@@ -179,8 +179,8 @@ func (f *file) replace(data []byte) error {
 	return atomicfile.Replace(f.target, data, o)
 }
 
-// mode returns the mode for the file: that of the old one, and never wider than 0600 unless the user asks for it.
-func (f *file) mode() fs.FileMode {
+// modeToWrite returns the mode for the file: that of the old one, and never wider than 0600 unless the user asks for it.
+func (f *file) modeToWrite() fs.FileMode {
 	if f.opts.Mode != 0 {
 		return f.opts.Mode.Perm()
 	}
@@ -190,8 +190,8 @@ func (f *file) mode() fs.FileMode {
 	return 0o600
 }
 
-// remember records what was written.
-func (f *file) remember(next *document, plain, data []byte) {
+// adoptWritten records what was written.
+func (f *file) adoptWritten(next *document, plain, data []byte) {
 	now, err := f.currentStamp()
 	if err != nil {
 		now = stamp{} // forces the next operation to read the file

@@ -84,10 +84,10 @@ func (f *file) load() error {
 	}
 	data, err := f.refresh(func(bad Finding) error {
 		if first {
-			f.recover(bad)
+			f.restoreBackup(bad)
 			return nil
 		}
-		return f.corrupt(bad) // being written or broken by somebody: doc stays
+		return f.corruptError(bad) // being written or broken by somebody: doc stays
 	})
 	if first && data != nil && len(f.doc.entries) > 0 && f.doc.from == f.doc.version {
 		f.backUp(data)
@@ -118,8 +118,8 @@ func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
 	return data, err
 }
 
-// resolve follows the symbolic links of path, up to a target that may not exist.
-func resolve(path string) string {
+// followLinks follows the symbolic links of path, up to a target that may not exist.
+func followLinks(path string) string {
 	for range 40 { // Linux's limit
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -180,7 +180,7 @@ func (f *file) adopt(doc *document, data []byte, now stamp) {
 		info.Total, info.Writes, info.Created, info.Updated = doc.total, doc.writes, doc.created, doc.updated
 	}
 	if now.info != nil {
-		info.Size, info.Compressed, info.Writable = now.info.Size(), isCompressed(data), writable(now.info)
+		info.Size, info.Compressed, info.Writable = now.info.Size(), isCompressed(data), isWritable(now.info)
 		info.PlainSize = info.Size
 		if doc != nil {
 			info.PlainSize = int64(doc.plain)
@@ -189,8 +189,8 @@ func (f *file) adopt(doc *document, data []byte, now stamp) {
 	f.info.Store(&info)
 }
 
-// corrupt returns the error for a file that is not a cache.
-func (f *file) corrupt(bad Finding) error {
+// corruptError returns the error for a file that is not a cache.
+func (f *file) corruptError(bad Finding) error {
 	at := ""
 	if bad.Line > 0 {
 		at = fmt.Sprintf("line %d column %d: ", bad.Line, bad.Column)
@@ -208,26 +208,26 @@ const (
 	backupEvery   = 24 * time.Hour
 )
 
-// recover puts a broken file aside and restores the last good copy. Without one, a start continues with an empty
+// restoreBackup puts a broken file aside and restores the last good copy. Without one, a start continues with an empty
 // cache.
-func (f *file) recover(bad Finding) {
-	aside, healed := f.quarantine()
+func (f *file) restoreBackup(bad Finding) {
+	aside, healed := f.setAsideLocked()
 	if healed {
 		return
 	}
-	doc := f.lastGood()
+	doc := f.readBackup()
 	f.adopt(doc, nil, stamp{})
 	servers := 0
 	if doc != nil {
 		servers = len(doc.entries)
 	}
 	f.opts.Logger.Warn("the tool cache cannot be read; it is kept aside, and its last good copy is used if there is one",
-		"error", f.corrupt(bad), "copy", aside, "servers", servers)
+		"error", f.corruptError(bad), "copy", aside, "servers", servers)
 }
 
-// quarantine renames the broken file and returns its new name, empty if it cannot. It looks again under the lock:
+// setAsideLocked renames the broken file and returns its new name, empty if it cannot. It looks again under the lock:
 // healed is true if another process has written a good file meanwhile.
-func (f *file) quarantine() (aside string, healed bool) {
+func (f *file) setAsideLocked() (aside string, healed bool) {
 	if f.checkModes() != nil {
 		return "", false
 	}
@@ -271,8 +271,8 @@ func escapeGlob(name string) string {
 	return string(out)
 }
 
-// lastGood reads the backup of the last file that loaded without problems.
-func (f *file) lastGood() *document {
+// readBackup reads the backup of the last file that loaded without problems.
+func (f *file) readBackup() *document {
 	info, err := os.Stat(f.target + backupSuffix)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil
@@ -294,7 +294,7 @@ func (f *file) backUp(data []byte) {
 	if info, err := os.Stat(name); err == nil && f.opts.Now().Sub(info.ModTime()) < backupEvery {
 		return
 	}
-	if !folderWritable(f.target) {
+	if !isFolderWritable(f.target) {
 		return
 	}
 	f.tasks.Go(func() {

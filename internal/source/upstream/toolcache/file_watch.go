@@ -26,8 +26,8 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
-	n, err := withTimeout(ctx, f, f.limit, "watch", func() (notices, error) {
-		return f.notify(ctx), nil
+	n, err := withTimeout(ctx, f, f.limit, "watch", func() (folderNotices, error) {
+		return f.watchFolder(ctx), nil
 	})
 	if err != nil {
 		return err
@@ -56,15 +56,15 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 		case <-poll.C:
 		case <-quiet.C:
 		}
-		if now, foreign := f.peek(ctx); foreign && !now.equal(reported) {
+		if now, foreign := f.checkForeign(ctx); foreign && !now.equal(reported) {
 			reported = now
 			tell()
 		}
 	}
 }
 
-// peek returns the file's stamp, and whether it is a version that we did not read or write.
-func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
+// checkForeign returns the file's stamp, and whether it is a version that we did not read or write.
+func (f *file) checkForeign(ctx context.Context) (now stamp, foreign bool) {
 	type seen struct {
 		stamp
 		foreign bool
@@ -76,18 +76,18 @@ func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 	return s.stamp, s.foreign && err == nil
 }
 
-// notices are the system's reports about the folder of the file base. If there are none, the channels are nil and
+// folderNotices are the system's reports about the folder of the file base. If there are none, the channels are nil and
 // only polling finds changes.
-type notices struct {
+type folderNotices struct {
 	base     string
 	every    time.Duration // interval of polling
 	events   <-chan fsnotify.Event
 	failures <-chan error
 }
 
-// notify asks the system for reports about the file's folder, until ctx ends.
-func (f *file) notify(ctx context.Context) notices {
-	n := notices{base: filepath.Base(f.target), every: watchPoll}
+// watchFolder asks the system for reports about the file's folder, until ctx ends.
+func (f *file) watchFolder(ctx context.Context) folderNotices {
+	n := folderNotices{base: filepath.Base(f.target), every: watchPoll}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return n

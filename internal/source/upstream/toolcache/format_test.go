@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares got with a file in testdata.
-func golden(t *testing.T, name string, got []byte) {
+// wantGolden compares got with a file in testdata.
+func wantGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -36,8 +36,8 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// compile returns the JSON Schema of the file format.
-func compile(t *testing.T) *jsonschema.Schema {
+// compileSchema returns the JSON Schema of the file format.
+func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(toolcache.Schema()))
 	if err != nil {
@@ -54,8 +54,8 @@ func compile(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// fits returns why data does not conform to the schema.
-func fits(s *jsonschema.Schema, data []byte) error {
+// schemaError returns why data does not conform to the schema.
+func schemaError(s *jsonschema.Schema, data []byte) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		return err
@@ -63,13 +63,13 @@ func fits(s *jsonschema.Schema, data []byte) error {
 	return s.Validate(doc)
 }
 
-// full is an entry with every field.
-func full() *toolcache.Entry {
-	e := entry(1, "search", "book")
+// fullEntry is an entry with every field.
+func fullEntry() *toolcache.Entry {
+	e := newEntry(1, "search", "book")
 	e.Prompts = []json.RawMessage{json.RawMessage(`{"name":"greet"}`)}
 	e.Resources = []json.RawMessage{json.RawMessage(`{"uri":"file:///a","name":"a"}`)}
 	e.ResourceTemplates = []json.RawMessage{json.RawMessage(`{"uriTemplate":"file:///{x}","name":"x"}`)}
-	e.Fingerprint, e.Principal = "3f2a9c01:120:1763715600000", hash(9)
+	e.Fingerprint, e.Principal = "3f2a9c01:120:1763715600000", nthHash(9)
 	e.ServerInfo = json.RawMessage(`{"name":"trains","version":"2"}`)
 	e.Instructions, e.TTL, e.CacheScope = "先查询，再预订。", time.Minute, "private"
 	e.Truncated, e.Dropped = true, []toolcache.Dropped{{Name: "坏", Reason: "no inputSchema"}}
@@ -79,17 +79,17 @@ func full() *toolcache.Entry {
 // The file is the golden one byte for byte, conforms to the schema, and is read back with every field.
 func TestFormat(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	c := b.open(t, calm)
-	c.Store("trains", full())
-	c.Store("gone", entry(2, "z"))
-	flush(t, c)
-	b.pass(1500 * time.Millisecond)
+	b := newCacheFile(t)
+	c := b.open(t, noBackgroundWrites)
+	c.Store("trains", fullEntry())
+	c.Store("gone", newEntry(2, "z"))
+	mustFlush(t, c)
+	b.advance(1500 * time.Millisecond)
 	c.Failed("trains", "handshake_timeout")
-	c.Configured([]toolcache.Want{want("trains", 1)})
+	c.Configured([]toolcache.Want{newWant("trains", 1)})
 	mustClose(t, c)
-	golden(t, "v1.1.0.json", []byte(b.read(t)))
-	if err := fits(compile(t), []byte(b.read(t))); err != nil {
+	wantGolden(t, "v1.1.0.json", []byte(b.read(t)))
+	if err := schemaError(compileSchema(t), []byte(b.read(t))); err != nil {
 		t.Error(err)
 	}
 	r := b.verify(t)
@@ -105,10 +105,10 @@ func TestFormat(t *testing.T) {
 	if err := json.Unmarshal(got, &fields); err != nil {
 		t.Fatal(err)
 	}
-	w := want("trains", 1)
-	w.Principal, w.Fingerprint, w.MaxAge = hash(9), "3f2a9c01:120:1763715600000", day
+	w := newWant("trains", 1)
+	w.Principal, w.Fingerprint, w.MaxAge = nthHash(9), "3f2a9c01:120:1763715600000", day
 	e := wantVerdict(t, c, w, toolcache.Hit, "")
-	wanted := full()
+	wanted := fullEntry()
 	ignore := cmp.FilterPath(func(p cmp.Path) bool {
 		switch p.Last().String() {
 		case ".State", ".LastUpdated", ".ValidatedAt", ".ToolsHash", ".Rev", ".LastErrorCode", ".LastErrorAt":
@@ -126,11 +126,11 @@ func TestFormatIsDeterministic(t *testing.T) {
 	t.Parallel()
 	var texts []string
 	for _, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b"}} {
-		b := newBench(t)
-		c := b.open(t, calm)
-		flush(t, c)
+		b := newCacheFile(t)
+		c := b.open(t, noBackgroundWrites)
+		mustFlush(t, c)
 		for _, name := range order {
-			c.Store(name, entry(int(name[0]), "x"))
+			c.Store(name, newEntry(int(name[0]), "x"))
 		}
 		mustClose(t, c)
 		texts = append(texts, b.read(t))
@@ -153,11 +153,11 @@ func TestMigration(t *testing.T) {
 	if err != nil || !m.Changed() || m.From != "1.0.0" || m.To != toolcache.Version {
 		t.Fatalf("migration %s to %s, %v", m.From, m.To, err)
 	}
-	golden(t, "v1.0.0-as-1.1.0.json", m.After)
+	wantGolden(t, "v1.0.0-as-1.1.0.json", m.After)
 	if strings.Contains(string(m.After), "in-the-clear") {
 		t.Error("a secret of the other program was taken over")
 	}
-	if err := fits(compile(t), m.After); err != nil {
+	if err := schemaError(compileSchema(t), m.After); err != nil {
 		t.Error(err)
 	}
 	again, err := toolcache.Migrate(m.After)
@@ -176,22 +176,22 @@ func TestOtherProgramsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := want("12306-mcp", 1)
+	w := newWant("12306-mcp", 1)
 	t.Run("in our place", func(t *testing.T) {
 		t.Parallel()
-		b := newBench(t)
+		b := newCacheFile(t)
 		b.write(t, string(old))
 		c := b.open(t)
-		c.Configured([]toolcache.Want{w, want("weather", 2)})
+		c.Configured([]toolcache.Want{w, newWant("weather", 2)})
 		wantVerdict(t, c, w, toolcache.Miss, "imported")
 		mustClose(t, c)
 		if b.read(t) != string(old) {
 			t.Error("the file was migrated though nothing had to be written")
 		}
 		c = b.open(t, func(o *toolcache.Options) { o.TrustImported = true })
-		c.Configured([]toolcache.Want{w, want("weather", 2)})
+		c.Configured([]toolcache.Want{w, newWant("weather", 2)})
 		wantVerdict(t, c, w, toolcache.Stale, "imported")
-		if !c.Store("weather", entry(2, "now")) {
+		if !c.Store("weather", newEntry(2, "now")) {
 			t.Error("the first list of our own is not a change")
 		}
 		mustClose(t, c)
@@ -208,9 +208,9 @@ func TestOtherProgramsFile(t *testing.T) {
 	})
 	t.Run("import", func(t *testing.T) {
 		t.Parallel()
-		b := stored(t)
+		b := newStoredFile(t)
 		c := b.open(t, func(o *toolcache.Options) { o.TrustImported = true })
-		c.Store("weather", entry(2, "own"))
+		c.Store("weather", newEntry(2, "own"))
 		got, err := toolcache.ImportFrom(c, old, time.UTC)
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +233,7 @@ func TestOtherProgramsFile(t *testing.T) {
 // Each kind of damage is reported with its place in the file and its rule.
 func TestVerifyFindings(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	good := b.read(t)
 	for name, tc := range map[string]struct {
 		old, new, pointer, rule string
@@ -248,7 +248,7 @@ func TestVerifyFindings(t *testing.T) {
 		"large count":   {`"totalWrites": 2`, `"totalWrites": 1000000000001`, "/metadata/totalWrites", "type", false},
 		"name":          {`"b": {`, `"b c": {`, "/mcpServers/b c", "name", false},
 		"tools":         {`"name":"z"`, `"name":"q"`, "/mcpServers/b/toolsHash", "tampered", false},
-		"missing":       {`"configHash": "` + hash(2) + `",`, "", "/mcpServers/b", "required", false},
+		"missing":       {`"configHash": "` + nthHash(2) + `",`, "", "/mcpServers/b", "required", false},
 		"era":           {`"era": "legacy"`, `"era": "Le gacy"`, "/mcpServers/a/era", "type", false},
 		"definition":    {`"name":"z"`, `"name":7`, "/mcpServers/b/tools/0", "definition", false},
 	} {

@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// smallDisk mounts a disk of 64 KiB.
-func smallDisk(t *testing.T) string {
+// mountSmallDisk mounts a disk of 64 KiB.
+func mountSmallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
@@ -29,14 +29,14 @@ func smallDisk(t *testing.T) string {
 // On a full disk the old file stays, the new list is used from memory, and it is written once there is room.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	dir := smallDisk(t)
-	b := newBench(t)
+	dir := mountSmallDisk(t)
+	b := newCacheFile(t)
 	b.path = filepath.Join(dir, "collie.cache.json")
 	c := b.open(t, func(o *toolcache.Options) { o.Compression = "none" })
-	c.Store("a", entry(1, "x"))
-	flush(t, c)
+	c.Store("a", newEntry(1, "x"))
+	mustFlush(t, c)
 	before := b.read(t)
-	big := entry(2, "y")
+	big := newEntry(2, "y")
 	big.Tools = append(big.Tools, json.RawMessage(`{"name":"big","description":"`+strings.Repeat("x", 100<<10)+`"}`))
 	c.Store("b", big)
 	for range 3 {
@@ -44,7 +44,7 @@ func TestDiskFull(t *testing.T) {
 			t.Fatal("100 KiB fit into 64")
 		}
 	}
-	wantVerdict(t, c, want("b", 2), toolcache.Hit, "") // from memory
+	wantVerdict(t, c, newWant("b", 2), toolcache.Hit, "") // from memory
 	if b.read(t) != before {
 		t.Error("the old file has changed")
 	}
@@ -61,8 +61,8 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("%d warnings, %v:\n%s", n, c.Stats().Writes.Failed, b.log)
 	}
 	c.Clear("b")
-	c.Store("c", entry(3, "z"))
-	flush(t, c)
+	c.Store("c", newEntry(3, "z"))
+	mustFlush(t, c)
 	if r := b.verify(t); len(r.Servers) != 2 {
 		t.Errorf("%+v", r)
 	}

@@ -15,8 +15,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// bench is a cache file and a clock.
-type bench struct {
+// cacheFile is a cache file, and the clock and the log of the caches that tests open on it.
+type cacheFile struct {
 	path string
 	log  *log
 
@@ -24,30 +24,30 @@ type bench struct {
 	now time.Time
 }
 
-// newBench returns a bench without a file, whose clock is at a fixed time.
-func newBench(t *testing.T) *bench {
+// newCacheFile returns one that does not exist yet, whose clock is at a fixed time.
+func newCacheFile(t *testing.T) *cacheFile {
 	t.Helper()
-	return &bench{
+	return &cacheFile{
 		path: filepath.Join(t.TempDir(), "collie.cache.json"),
 		log:  &log{}, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
 	}
 }
 
-func (b *bench) clock() time.Time {
+func (b *cacheFile) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.now
 }
 
-// pass moves the clock by d, forward or back.
-func (b *bench) pass(d time.Duration) {
+// advance moves the clock by d, forward or back.
+func (b *cacheFile) advance(d time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.now = b.now.Add(d)
 }
 
 // open opens the cache as a new process would. It is closed when the test ends.
-func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.Cache {
+func (b *cacheFile) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.Cache {
 	t.Helper()
 	o := toolcache.Options{
 		Path: b.path, Now: b.clock, Collect: 2 * time.Millisecond, AppVersion: "1.2.3",
@@ -62,18 +62,18 @@ func (b *bench) open(t *testing.T, with ...func(*toolcache.Options)) *toolcache.
 	return c
 }
 
-// calm leaves writing to Flush and Close.
-func calm(o *toolcache.Options) { o.Collect = time.Hour }
+// noBackgroundWrites leaves writing to Flush and Close.
+func noBackgroundWrites(o *toolcache.Options) { o.Collect = time.Hour }
 
 // write replaces the file as an editor would.
-func (b *bench) write(t *testing.T, data string) {
+func (b *cacheFile) write(t *testing.T, data string) {
 	t.Helper()
 	if err := os.WriteFile(b.path, []byte(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (b *bench) read(t *testing.T) string {
+func (b *cacheFile) read(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile(b.path)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *bench) read(t *testing.T) string {
 }
 
 // edit replaces old, which must occur, in the text of the file.
-func (b *bench) edit(t *testing.T, old, new string) {
+func (b *cacheFile) edit(t *testing.T, old, new string) {
 	t.Helper()
 	text := b.read(t)
 	if !strings.Contains(text, old) {
@@ -118,18 +118,18 @@ func (l *log) String() string {
 
 const day = 24 * time.Hour
 
-// hash returns the n-th of a series of hashes.
-func hash(n int) string { return fmt.Sprintf("%064x", n) }
+// nthHash returns the n-th of a series of hashes.
+func nthHash(n int) string { return fmt.Sprintf("%064x", n) }
 
-// want returns what a lookup of a server asks for: the n-th configuration hash and the default ages.
-func want(name string, n int) toolcache.Want {
-	return toolcache.Want{Name: name, Hash: hash(n), MaxAge: day, MaxStale: 30 * day}
+// newWant returns what a lookup of a server asks for: the n-th configuration hash and the default ages.
+func newWant(name string, n int) toolcache.Want {
+	return toolcache.Want{Name: name, Hash: nthHash(n), MaxAge: day, MaxStale: 30 * day}
 }
 
-// entry returns an entry with the n-th configuration hash and these tools.
-func entry(n int, tools ...string) *toolcache.Entry {
+// newEntry returns an entry with the n-th configuration hash and these tools.
+func newEntry(n int, tools ...string) *toolcache.Entry {
 	e := &toolcache.Entry{
-		ConfigHash: hash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
+		ConfigHash: nthHash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
 		ServerConfig: json.RawMessage(`{"type":"stdio","command":"npx","args":["-y","p"],"env":{"K":"***"}}`),
 		Capabilities: json.RawMessage(`{"tools":{}}`),
 	}
@@ -145,7 +145,7 @@ func definition(name string) json.RawMessage {
 		`{"title":"查 %[1]s", "name":%[1]q,"description":"Does %[1]s & more","inputSchema": {"type":"object","properties":{"查询":{"type":"string"}}},"x-n":12345678901234567890}`, name))
 }
 
-func flush(t *testing.T, c *toolcache.Cache) {
+func mustFlush(t *testing.T, c *toolcache.Cache) {
 	t.Helper()
 	if err := c.Flush(t.Context()); err != nil {
 		t.Fatalf("flush: %v", err)

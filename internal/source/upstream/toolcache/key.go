@@ -21,7 +21,7 @@ import (
 // This file loads the key of a home, and signs entries in a shared place with it, so that only gateways with the same key
 // accept them.
 
-const keySize = 32
+const keySize = 32 // bytes
 
 // LoadKey reads the key at path, 32 bytes, raw or as 64 hexadecimal digits. If there is no file, it creates one with
 // a random key and mode 0600. Processes that start at the same time get the same key. A file with any other content
@@ -131,6 +131,7 @@ func verifySignature(key []byte, name string, entry json.RawMessage) (json.RawMe
 
 func isIntegrity(m member) bool { return m.name == integrityField }
 
+// macOf returns the signature of an entry and its name.
 func macOf(key []byte, name string, list []member) ([]byte, error) {
 	text, err := canonical(joinObject(list))
 	if err != nil {

@@ -15,9 +15,11 @@ type layout struct {
 	indent bool
 }
 
-func (l *layout) raw(v json.RawMessage) { l.dst = append(l.dst, v...) }
+// appendRaw writes a value as it is.
+func (l *layout) appendRaw(v json.RawMessage) { l.dst = append(l.dst, v...) }
 
-func (l *layout) line(depth int) {
+// breakLine begins a line at a depth of nesting, unless the file has no line breaks.
+func (l *layout) breakLine(depth int) {
 	if !l.indent {
 		return
 	}
@@ -27,61 +29,61 @@ func (l *layout) line(depth int) {
 	}
 }
 
-// members writes an object; write writes each value, nil as it is.
-func (l *layout) members(depth int, list []member, write func(member)) {
+// writeObject writes an object; write writes each value, nil as it is.
+func (l *layout) writeObject(depth int, list []member, write func(member)) {
 	l.dst = append(l.dst, '{')
 	for i, m := range list {
 		if i > 0 {
 			l.dst = append(l.dst, ',')
 		}
-		l.line(depth + 1)
+		l.breakLine(depth + 1)
 		l.dst = append(append(l.dst, quote(m.name)...), ':')
 		if l.indent {
 			l.dst = append(l.dst, ' ')
 		}
 		if write == nil {
-			l.raw(m.value)
+			l.appendRaw(m.value)
 		} else {
 			write(m)
 		}
 	}
 	if len(list) > 0 {
-		l.line(depth)
+		l.breakLine(depth)
 	}
 	l.dst = append(l.dst, '}')
 }
 
-// entry writes one server: each field, and each element of its lists, on a line.
-func (l *layout) entry(m member) {
+// writeEntry writes one server: each field, and each element of its lists, on a line.
+func (l *layout) writeEntry(m member) {
 	list, err := members(m.value)
 	if err != nil || !l.indent {
-		l.raw(m.value)
+		l.appendRaw(m.value)
 		return
 	}
-	l.members(2, list, func(f member) {
-		if listNamed(f.name) == nil || jsontext.Value(f.value).Kind() != '[' || len(f.value) == 2 {
-			l.raw(f.value)
+	l.writeObject(2, list, func(f member) {
+		if findList(f.name) == nil || jsontext.Value(f.value).Kind() != '[' || len(f.value) == 2 {
+			l.appendRaw(f.value)
 			return
 		}
 		s := newScanner(f.value)
 		l.dst = append(l.dst, '[')
-		_ = s.array(func(i int) error { // cannot fail: it was read before
-			v, err := s.value()
+		_ = s.walkArray(func(i int) error { // cannot fail: it was read before
+			v, err := s.readValue()
 			if i > 0 {
 				l.dst = append(l.dst, ',')
 			}
-			l.line(4)
-			l.raw(v)
+			l.breakLine(4)
+			l.appendRaw(v)
 			return err
 		})
-		l.line(3)
+		l.breakLine(3)
 		l.dst = append(l.dst, ']')
 	})
 }
 
-// flat reverses layout.entry: it removes the white space between fields and definitions, and keeps what is inside
+// flattenEntry reverses layout.entry: it removes the white space between fields and definitions, and keeps what is inside
 // them.
-func flat(entry json.RawMessage) json.RawMessage {
+func flattenEntry(entry json.RawMessage) json.RawMessage {
 	if bytes.IndexByte(entry, '\n') < 0 {
 		return entry
 	}
@@ -90,13 +92,13 @@ func flat(entry json.RawMessage) json.RawMessage {
 		return entry
 	}
 	for i, m := range list {
-		if listNamed(m.name) == nil {
+		if findList(m.name) == nil {
 			continue
 		}
 		var values []json.RawMessage
 		s := newScanner(m.value)
-		err := s.array(func(int) error {
-			v, err := s.value()
+		err := s.walkArray(func(int) error {
+			v, err := s.readValue()
 			values = append(values, v)
 			return err
 		})

@@ -12,9 +12,9 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// manyTools returns an entry of a realistic size: some 1.7 KB for a tool with 10 parameters.
-func manyTools(n, tools, parameters int) *toolcache.Entry {
-	e := entry(n)
+// entryOfSize returns an entry of a realistic size: some 1.7 KB for a tool with 10 parameters.
+func entryOfSize(n, tools, parameters int) *toolcache.Entry {
+	e := newEntry(n)
 	for i := range tools {
 		var b strings.Builder
 		fmt.Fprintf(&b, `{"name":"tool_%d_%d","title":"Find things %[2]d","description":%q,"inputSchema":{"type":"object","properties":{`,
@@ -52,8 +52,8 @@ func BenchmarkLoad(b *testing.B) {
 			var wants []toolcache.Want
 			for s := range tc.servers {
 				name := fmt.Sprintf("server-%d", s)
-				c.Store(name, manyTools(s, tc.tools, tc.parameters))
-				wants = append(wants, want(name, s))
+				c.Store(name, entryOfSize(s, tc.tools, tc.parameters))
+				wants = append(wants, newWant(name, s))
 			}
 			if err := c.Close(); err != nil {
 				b.Fatal(err)
@@ -96,10 +96,10 @@ func BenchmarkCommit(b *testing.B) {
 	c := toolcache.Open(b.Context(), toolcache.Options{Path: path, Collect: time.Hour})
 	defer func() { _ = c.Close() }()
 	for s := range 50 {
-		c.Store(fmt.Sprintf("server-%d", s), manyTools(s, 40, 11))
+		c.Store(fmt.Sprintf("server-%d", s), entryOfSize(s, 40, 11))
 	}
 	for n := 0; b.Loop(); n++ {
-		c.Store("server-1", manyTools(100+n, 40, 11))
+		c.Store("server-1", entryOfSize(100+n, 40, 11))
 		if err := c.Flush(b.Context()); err != nil {
 			b.Fatal(err)
 		}

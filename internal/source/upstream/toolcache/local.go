@@ -11,8 +11,8 @@ import (
 
 // This file merges memory and file.
 
-// local is the file as a side of one [Cache.sync], or of one load.
-type local struct {
+// fileSide is the file as a side of one [Cache.sync], or of one load.
+type fileSide struct {
 	cache *Cache
 	sent  map[string]pending // the last changes, by server
 	wrote bool               // the last commit was written
@@ -27,14 +27,14 @@ type pending struct {
 }
 
 // changes returns what the file does not have yet, by name. due is also true for a missing file.
-func (l *local) changes() (changes []Change, due bool) {
+func (l *fileSide) changes() (changes []Change, due bool) {
 	c := l.cache
 	c.mu.Lock()
 	create := c.create
 	l.sent = map[string]pending{}
 	for name, s := range c.slots {
 		switch {
-		case !s.dirty():
+		case !s.isDirty():
 		case s.deleted && s.raw == nil: // it was never written
 			delete(c.slots, name)
 		case s.deleted:
@@ -58,12 +58,12 @@ func (l *local) changes() (changes []Change, due bool) {
 }
 
 // commit writes the file and logs that.
-func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
+func (l *fileSide) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	c, start := l.cache, time.Now()
 	now, err := c.file.Commit(ctx, list)
 	l.wrote = err == nil
 	c.mu.Lock()
-	c.count.Writes.took(time.Since(start))
+	c.count.Writes.countDuration(time.Since(start))
 	if l.wrote {
 		c.count.Writes.OK++
 		c.count.Writes.Entries += uint64(len(list))
@@ -83,21 +83,23 @@ func (l *local) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	return now, nil
 }
 
-// merge merges memory with the content of the file. Watchers will be told of servers whose entries changed by it.
-func (l *local) merge(now Snapshot) (again bool) {
+// merge takes the content of the file into memory, entry by entry. again reports that memory now has entries to write
+// that were not waiting before: the file holds older ones, or was deleted. Servers whose entries in memory changed are
+// added to the notices for watchers.
+func (l *fileSide) merge(now Snapshot) (again bool) {
 	c, at := l.cache, l.cache.opts.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// A lower generation means a different file: the old one was deleted, so what we know is written again. In the
 	// same file, a missing entry was deleted.
 	found := now.Generation
-	if l.wrote { // one more than the generation that was found
+	if l.wrote { // our commit made it one more than the generation that was found
 		found--
 	}
 	recreated := found < c.generation
 	noticed := len(c.pendingNotices)
 	for name, raw := range now.Entries {
-		if !serverName(name) {
+		if !isServerName(name) {
 			continue // stays in the file, unused
 		}
 		mine, sent := c.slots[name], l.sent[name]
@@ -108,29 +110,29 @@ func (l *local) merge(now Snapshot) (again bool) {
 		case sent.raw != nil && bytes.Equal(raw, sent.raw):
 			mine.raw, mine.disk, mine.saved = raw, readHead(raw), sent.version
 		default:
-			dirty := mine.dirty()
-			if mine.join(raw, at, c.opts.Key) {
+			dirty := mine.isDirty()
+			if mine.takeOverLater(raw, at, c.opts.Key) {
 				c.pendingNotices = append(c.pendingNotices, name)
 			}
-			again = again || !dirty && mine.dirty()
+			again = again || !dirty && mine.isDirty()
 		}
 	}
 	for name, mine := range c.slots {
 		if now.Entries[name] != nil || mine.raw == nil {
 			continue
 		}
-		known := recreated && mine.open(at) != nil
-		dirty := mine.dirty()
+		isReadable := recreated && mine.parse(at) != nil
+		dirty := mine.isDirty()
 		mine.raw, mine.disk = nil, Entry{}
 		switch {
 		case mine.deleted:
 			delete(c.slots, name)
-		case known:
+		case isReadable: // goes into the new file
 			again = true
 			if !dirty {
-				mine.version++
+				mine.version++ // makes it dirty
 			}
-		case !dirty || mine.broken != "":
+		case !dirty || mine.broken != "": // deleted by another process
 			delete(c.slots, name)
 			c.pendingNotices = append(c.pendingNotices, name)
 		}
@@ -143,18 +145,18 @@ func (l *local) merge(now Snapshot) (again bool) {
 	return again
 }
 
-// join takes over an entry of the file unless ours is later, and reports whether it did. The later one has the higher
+// takeOverLater takes over an entry of the file unless ours is later, and reports whether it did. The later one has the higher
 // revision, or else the later confirmation. If they are equal in both, ours stays if it is not written yet, else the
 // file's is taken.
-func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
+func (s *slot) takeOverLater(raw json.RawMessage, now time.Time, key []byte) bool {
 	if bytes.Equal(raw, s.raw) {
 		return false
 	}
 	theirs := readHead(raw)
-	order := laterOf(s.written(), &theirs)
-	if order > 0 || order == 0 && s.dirty() {
-		if !s.dirty() { // another program has replaced the file by an older one
-			s.open(now)
+	order := compareVersions(s.written(), &theirs)
+	if order > 0 || order == 0 && s.isDirty() {
+		if !s.isDirty() { // another program has replaced the file by an older one
+			s.parse(now)
 			s.version++
 		}
 		if !s.deleted && s.rec != nil && bytes.Equal(raw, s.rec.encode(key)) {
@@ -172,7 +174,7 @@ func (c *Cache) reload(ctx context.Context) error {
 	err := c.exclusively(ctx, func() error {
 		now, err := c.file.Load(ctx)
 		if err == nil {
-			(&local{cache: c}).merge(now)
+			(&fileSide{cache: c}).merge(now)
 		}
 		return err
 	})

@@ -28,16 +28,16 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	if unread && s.raw != nil { // parse it without the lock, so that several entries are parsed at once during a start
 		raw := s.raw
 		c.mu.Unlock()
-		rec, broken, why := openEntry(raw, now)
+		rec, broken, why := parseEntry(raw, now)
 		c.mu.Lock()
-		if current := c.slots[w.Name]; current == s && s.rec == nil && s.broken == "" && sameBytes(s.raw, raw) {
+		if current := c.slots[w.Name]; current == s && s.rec == nil && s.broken == "" && sameMemory(s.raw, raw) {
 			s.rec, s.broken, s.why = rec, broken, why
 		} else {
 			s = current // it was replaced meanwhile
 		}
 	}
 	v, reason = s.judge(w, now, c.opts.TrustImported)
-	c.count.lookup(v, reason)
+	c.count.countLookup(v, reason)
 	if v == Hit || v == Stale {
 		sealed := *s.rec.Entry
 		sealed.Sealed = s.rec.sealValid && len(c.opts.Key) > 0 && hmac.Equal([]byte(s.rec.mac), []byte(signSeal(c.opts.Key, s.rec.seal)))
@@ -55,8 +55,8 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	return e, v, reason
 }
 
-// sameBytes reports whether two entries share the same memory.
-func sameBytes(a, b json.RawMessage) bool {
+// sameMemory reports whether two entries share the same memory.
+func sameMemory(a, b json.RawMessage) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -65,7 +65,7 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 	if s == nil || s.deleted {
 		return Miss, reasonNoEntry
 	}
-	r := s.open(now)
+	r := s.parse(now)
 	switch {
 	case r == nil:
 		return Miss, s.broken

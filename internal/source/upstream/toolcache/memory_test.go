@@ -12,9 +12,9 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// memory is a shared place in memory. The zero value is empty and ready. It is safe for concurrent use and needs no
+// memoryPlace is a shared place in memory. The zero value is empty and ready. It is safe for concurrent use and needs no
 // Close.
-type memory struct {
+type memoryPlace struct {
 	mu      sync.Mutex
 	kept    map[string]json.RawMessage
 	leases  map[string]lease
@@ -28,7 +28,7 @@ type lease struct {
 }
 
 // Open returns another handle on the place.
-func (p *memory) Open() toolcache.Shared {
+func (p *memoryPlace) Open() toolcache.Shared {
 	h := &handle{place: p, closed: make(chan struct{}), news: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,20 +36,20 @@ func (p *memory) Open() toolcache.Shared {
 		p.handles, p.kept, p.leases = map[*handle]bool{}, map[string]json.RawMessage{}, map[string]lease{}
 	}
 	p.handles[h] = true
-	h.tell()
+	h.signalNews()
 	return h
 }
 
 // handle is one gateway's handle on a memory.
 type handle struct {
-	place  *memory
+	place  *memoryPlace
 	closed chan struct{}
 	once   sync.Once
 	news   chan struct{} // holds a value at first, and if others have committed since the last Load
 }
 
-// tell makes Watch call its function, once however often tell is called before that.
-func (h *handle) tell() {
+// signalNews makes Watch call its function, once however often tell is called before that.
+func (h *handle) signalNews() {
 	select {
 	case h.news <- struct{}{}:
 	default:
@@ -58,8 +58,8 @@ func (h *handle) tell() {
 
 var errClosed = errors.New("the place is closed")
 
-// enter locks the place for a call, unless it is too late for one.
-func (h *handle) enter(ctx context.Context) error {
+// lock locks the place for a call, unless it is too late for one.
+func (h *handle) lock(ctx context.Context) error {
 	select {
 	case <-h.closed:
 		return errClosed
@@ -73,7 +73,7 @@ func (h *handle) enter(ctx context.Context) error {
 }
 
 func (h *handle) Load(ctx context.Context) (toolcache.Snapshot, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.lock(ctx); err != nil {
 		return toolcache.Snapshot{}, err
 	}
 	defer h.place.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *handle) Load(ctx context.Context) (toolcache.Snapshot, error) {
 
 // Commit makes all changes or, if one of them conflicts, none, and tells the other handles.
 func (h *handle) Commit(ctx context.Context, changes []toolcache.Change) (toolcache.Snapshot, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.lock(ctx); err != nil {
 		return toolcache.Snapshot{}, err
 	}
 	p := h.place
@@ -105,7 +105,7 @@ func (h *handle) Commit(ctx context.Context, changes []toolcache.Change) (toolca
 	}
 	for other := range p.handles {
 		if other != h {
-			other.tell()
+			other.signalNews()
 		}
 	}
 	return toolcache.Snapshot{Entries: maps.Clone(p.kept)}, nil
@@ -125,7 +125,7 @@ func (h *handle) Watch(ctx context.Context, f func()) error {
 }
 
 func (h *handle) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.lock(ctx); err != nil {
 		return false, err
 	}
 	p := h.place

@@ -11,13 +11,6 @@ import (
 
 // This file converts files of older formats.
 
-// foreignVersionError says that a newer Collie has written the file.
-type foreignVersionError struct{ version string }
-
-func (e *foreignVersionError) Error() string {
-	return fmt.Sprintf("format %s is newer than %s", e.version, version)
-}
-
 // migrate converts a document to [version] in memory. zone is used for times without a zone. A document of a higher
 // minor version stays as it is, with its unknown fields.
 func migrate(d *document, zone *time.Location) error {
@@ -33,6 +26,7 @@ func migrate(d *document, zone *time.Location) error {
 	return fmt.Errorf("format %s is not one that can be brought to %s", d.version, version)
 }
 
+// versionNumbers returns the numbers of a version such as 1.1.0.
 func versionNumbers(v string) []int {
 	var list []int
 	for part := range strings.SplitSeq(v, ".") {
@@ -58,6 +52,8 @@ func from10(d *document, zone *time.Location) {
 	}
 }
 
+// entryFrom10 converts one entry. Its settings are masked, and it is marked as imported. One that cannot be read stays
+// as it is.
 func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {
@@ -82,7 +78,8 @@ func entryFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	return joinObject(append(out, member{"state", quote(string(active))}, member{"stateReason", quote(reasonImported)}))
 }
 
-// timeFrom10 converts a local time without a zone; anything else stays.
+// timeFrom10 brings a time, either a local one without a zone or one of RFC 3339, into the form of [formatTime]. Anything
+// else stays as it is.
 func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 	text, err := unquote(raw)
 	if err != nil {

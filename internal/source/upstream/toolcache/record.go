@@ -98,7 +98,7 @@ var lists = []list{
 	{"resourceTemplates", func(e *Entry) *[]json.RawMessage { return &e.ResourceTemplates }, "uriTemplate"},
 }
 
-func listNamed(name string) *list {
+func findList(name string) *list {
 	for i := range lists {
 		if lists[i].name == name {
 			return &lists[i]
@@ -117,7 +117,7 @@ func (r *record) encode(key []byte) json.RawMessage {
 			r.mac = signSeal(key, r.seal)
 		}
 	}
-	all := append(write(fields, r), r.extra...)
+	all := append(encodeFields(fields, r), r.extra...)
 	for _, l := range lists {
 		if values := *l.at(r.Entry); len(values) > 0 || l.name == "tools" {
 			all = append(all, member{l.name, joinArray(values)})
@@ -150,51 +150,51 @@ func decodeRecord(raw json.RawMessage, report findingReporter) *record {
 	}
 	seen := seenMembers{}
 	s := newScanner(raw)
-	_, err := s.object(func(name string) error {
-		seen.once(name, report)
-		return s.field(r, name, report.at(name))
+	_, err := s.walkObject(func(name string) error {
+		seen.add(name, report)
+		return s.readMember(r, name, report.at(name))
 	})
 	if err != nil {
 		report.fail(ruleJSON, err.Error())
 		return r
 	}
-	needAll(seen, fields, report)
-	seen.need("tools", report)
-	r.complete()
+	requireAll(seen, fields, report)
+	seen.require("tools", report)
+	r.fillIn()
 	return r
 }
 
-// complete fills in fields that 1.0.0 does not have.
-func (r *record) complete() {
+// fillIn fills in fields that 1.0.0 does not have.
+func (r *record) fillIn() {
 	if r.ValidatedAt.IsZero() {
 		r.ValidatedAt = r.LastUpdated
 	}
 	r.State = cmp.Or(r.State, active)
 }
 
-func (s *scanner) field(r *record, name string, report findingReporter) error {
-	if l := listNamed(name); l != nil {
-		return s.list(l, r.Entry, report)
+func (s *scanner) readMember(r *record, name string, report findingReporter) error {
+	if l := findList(name); l != nil {
+		return s.readList(l, r.Entry, report)
 	}
-	v, err := s.value()
+	v, err := s.readValue()
 	if err != nil {
 		return err
 	}
-	if !read(fields, r, name, v, report) {
+	if !decodeField(fields, r, name, v, report) {
 		r.extra = append(r.extra, member{name, v})
 	}
 	return nil
 }
 
-// list reads one list and checks each of its definitions.
-func (s *scanner) list(l *list, e *Entry, report findingReporter) error {
+// readList reads one list and checks each of its definitions.
+func (s *scanner) readList(l *list, e *Entry, report findingReporter) error {
 	var defs []json.RawMessage
 	names := map[string]bool{}
-	err := s.array(func(i int) error {
-		d, err := s.definition(l)
+	err := s.walkArray(func(i int) error {
+		d, err := s.readDefinition(l)
 		if wrong, ok := errors.AsType[*typeError](err); ok {
 			report.at(strconv.Itoa(i)).fail(ruleType, wrong.Error())
-			_, err = s.value()
+			_, err = s.readValue()
 			return err
 		}
 		if err != nil {
@@ -215,7 +215,7 @@ func (s *scanner) list(l *list, e *Entry, report findingReporter) error {
 	*l.at(e) = defs
 	if wrong, ok := errors.AsType[*typeError](err); ok {
 		report.fail(ruleType, wrong.Error())
-		_, err = s.value()
+		_, err = s.readValue()
 	}
 	return err
 }

@@ -15,9 +15,9 @@ import (
 // A failed write is tried again after 5 s and then every 30 s.
 func TestWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
+	skipOnWindows(t)
 	synctest.Test(t, func(t *testing.T) {
-		b := stored(t)
+		b := newStoredFile(t)
 		chmod := func(mode os.FileMode) {
 			if err := os.Chmod(b.path, mode); err != nil {
 				t.Fatal(err)
@@ -26,7 +26,7 @@ func TestWritesAreTriedAgain(t *testing.T) {
 		written := func(name string) bool { return strings.Contains(b.read(t), `"`+name+`": {`) }
 		chmod(0o400)
 		c := b.open(t)
-		c.Store("first", entry(3, "q"))
+		c.Store("first", newEntry(3, "q"))
 		await.Sleep(4 * time.Second)
 		chmod(0o600)
 		if written("first") {
@@ -37,7 +37,7 @@ func TestWritesAreTriedAgain(t *testing.T) {
 			t.Error("not tried again after 5 s")
 		}
 		chmod(0o400)
-		c.Store("second", entry(4, "q"))
+		c.Store("second", newEntry(4, "q"))
 		await.Sleep(20 * time.Second)
 		chmod(0o600)
 		await.Sleep(14 * time.Second)
@@ -58,7 +58,7 @@ func TestWritesAreTriedAgain(t *testing.T) {
 // While another process holds the lock, writes fail as lock_busy. They succeed when it is released.
 func TestLockedByAnother(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	unlock, err := atomicfile.Lock(t.Context(), b.path+".lock")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestLockedByAnother(t *testing.T) {
 	defer unlock()
 	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, 100*time.Millisecond, func(string) {})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
-	c.Store("c", entry(3, "q"))
+	c.Store("c", newEntry(3, "q"))
 	await.Until(t, "a write is told that the lock is busy", func() bool { // on a busy machine the first may just be slow
 		if err := c.Flush(t.Context()); err == nil {
 			t.Fatal("written beside another's lock")

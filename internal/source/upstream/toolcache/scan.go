@@ -24,25 +24,25 @@ func newScanner(data []byte) *scanner {
 	return &scanner{data, jsontext.NewDecoder(bytes.NewBuffer(data), foreignOptions...)}
 }
 
-// value skips the next value and returns it.
-func (s *scanner) value() (json.RawMessage, error) {
+// readValue skips the next value and returns it.
+func (s *scanner) readValue() (json.RawMessage, error) {
 	v, err := s.dec.ReadValue()
 	if err != nil {
 		return nil, err
 	}
-	return s.last(len(v)), nil
+	return s.lastBytes(len(v)), nil
 }
 
-// last returns the last n bytes that were read.
-func (s *scanner) last(n int) json.RawMessage {
+// lastBytes returns the last n bytes that were read.
+func (s *scanner) lastBytes(n int) json.RawMessage {
 	end := int(s.dec.InputOffset())
 	return s.data[end-n : end : end]
 }
 
-// object calls f for each member of the next value, an object, and returns the object. f must read the member's
+// walkObject calls f for each member of the next value, an object, and returns the object. f must read the member's
 // value.
-func (s *scanner) object(f func(name string) error) (json.RawMessage, error) {
-	if err := s.open('{', "an object"); err != nil {
+func (s *scanner) walkObject(f func(name string) error) (json.RawMessage, error) {
+	if err := s.readOpening('{', "an object"); err != nil {
 		return nil, err
 	}
 	start := s.dec.InputOffset() - 1
@@ -62,9 +62,9 @@ func (s *scanner) object(f func(name string) error) (json.RawMessage, error) {
 	return s.data[start:end:end], nil
 }
 
-// array calls f for each element of the next value, an array. f must read the element.
-func (s *scanner) array(f func(i int) error) error {
-	if err := s.open('[', "an array"); err != nil {
+// walkArray calls f for each element of the next value, an array. f must read the element.
+func (s *scanner) walkArray(f func(i int) error) error {
+	if err := s.readOpening('[', "an array"); err != nil {
 		return err
 	}
 	for i := 0; s.dec.PeekKind() != ']'; i++ {
@@ -76,8 +76,8 @@ func (s *scanner) array(f func(i int) error) error {
 	return err
 }
 
-// open reads the opening bracket that must come next. Any other value is left unread.
-func (s *scanner) open(kind jsontext.Kind, want string) error {
+// readOpening reads the opening bracket that must come next. Any other value is left unread.
+func (s *scanner) readOpening(kind jsontext.Kind, want string) error {
 	switch got := s.dec.PeekKind(); got {
 	case kind, '}', ']', jsontext.KindInvalid: // a stray closing bracket is an error of syntax, not a value of another kind
 	default:
@@ -87,8 +87,8 @@ func (s *scanner) open(kind jsontext.Kind, want string) error {
 	return err
 }
 
-// end returns an error if anything follows.
-func (s *scanner) end() error {
+// requireEnd returns an error if anything follows.
+func (s *scanner) requireEnd() error {
 	if rest := bytes.TrimLeft(s.data[s.dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
 		return &jsontext.SyntacticError{
 			ByteOffset: int64(len(s.data) - len(rest)),
@@ -132,8 +132,8 @@ type member struct {
 func members(raw []byte) ([]member, error) {
 	var list []member
 	s := newScanner(raw)
-	_, err := s.object(func(name string) error {
-		v, err := s.value()
+	_, err := s.walkObject(func(name string) error {
+		v, err := s.readValue()
 		list = append(list, member{name, v})
 		return err
 	})

@@ -73,14 +73,14 @@ func principalTag(principal string) string {
 
 // fetch fetches all entries within limit and takes over those that are later than ours.
 func (s *shared) fetch(ctx context.Context, limit time.Duration) bool {
-	if s.skipped() {
+	if s.isSkipped() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	now, err := s.backend.Load(ctx)
 	if err != nil {
-		s.failed("shared_read", err)
+		s.skipAfter("shared_read", err)
 		return false
 	}
 	s.merge(now)
@@ -112,21 +112,23 @@ func (s *shared) merge(now Snapshot) (again bool) {
 	return false
 }
 
-func (s *shared) skipped() bool {
+// isSkipped reports whether the place has failed a short time ago.
+func (s *shared) isSkipped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cache.opts.Now().Before(s.skipUntil)
 }
 
-func (s *shared) failed(operation string, err error) {
+// skipAfter counts and logs a failure of the place, which is then not used for sharedSkip.
+func (s *shared) skipAfter(operation string, err error) {
 	s.mu.Lock()
 	s.skipUntil = s.cache.opts.Now().Add(sharedSkip)
 	s.mu.Unlock()
-	s.cache.failed(operation, err)
+	s.cache.reportFailure(operation, err)
 }
 
-// open returns an entry that is signed, valid and usable for w; nil if there is none.
-func (s *shared) open(w Want) *record {
+// openFor returns an entry that is signed, valid and usable for w; nil if there is none.
+func (s *shared) openFor(w Want) *record {
 	for _, name := range []string{sharedName(w.Name, w.Hash, ""), sharedName(w.Name, w.Hash, w.Principal)} {
 		r := s.openNamed(name)
 		if r != nil && r.ConfigHash == w.Hash && (isPublic(r.Entry) || r.Principal == w.Principal) {
@@ -141,6 +143,7 @@ func isPublic(e *Entry) bool {
 	return e.CacheScope == "public" || e.Principal == "" && e.CacheScope != "private"
 }
 
+// openNamed returns the entry of that name in the place, nil if it is missing or not valid. Each is verified once.
 func (s *shared) openNamed(name string) *record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +157,7 @@ func (s *shared) openNamed(name string) *record {
 	plain, err := verifySignature(s.key, name, raw)
 	var r *record
 	if err == nil {
-		r, _, _ = openEntry(plain, s.cache.opts.Now())
+		r, _, _ = parseEntry(plain, s.cache.opts.Now())
 	}
 	if r == nil {
 		s.cache.countRejected(name)
@@ -177,7 +180,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 	if w.Hash == "" {
 		return false
 	}
-	r := s.open(w)
+	r := s.openFor(w)
 	if r == nil {
 		return false
 	}
@@ -193,9 +196,9 @@ func (s *shared) adopt(w Want) (changed bool) {
 		local = &slot{}
 		c.slots[w.Name] = local
 	}
-	old := local.open(now)
+	old := local.parse(now)
 	if old != nil && !local.deleted && old.ConfigHash == w.Hash && old.Principal == w.Principal && old.StateReason != reasonImported &&
-		!r.ValidatedAt.After(later(old.ValidatedAt, old.StateAt)) {
+		!r.ValidatedAt.After(laterTime(old.ValidatedAt, old.StateAt)) {
 		return false
 	}
 	e := *r.Entry
@@ -209,7 +212,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 	}
 	changed = old == nil || local.deleted || !sameOffer(old.Entry, &e)
 	local.seen, local.live = now, false
-	local.set(next)
+	local.replace(next)
 	c.count.Shared.Adopted++
 	c.wakeWriter()
 	return changed
@@ -221,7 +224,7 @@ func (s *shared) isAhead(r *record) bool {
 	return r.ValidatedAt.After(s.cache.opts.Now().Add(maxClockSkew))
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
@@ -249,7 +252,7 @@ func (s *shared) push(ctx context.Context) (pending bool) {
 	if !missed && len(s.cache.liveEntries()) == 0 {
 		return false
 	}
-	if s.skipped() || (missed || !loaded) && !s.fetch(ctx, sharedLimit) {
+	if s.isSkipped() || (missed || !loaded) && !s.fetch(ctx, sharedLimit) {
 		return true
 	}
 	err := s.cache.sync(ctx, s)
@@ -259,11 +262,12 @@ func (s *shared) push(ctx context.Context) (pending bool) {
 	case errors.Is(err, ErrConflict): // busy, not dead
 		s.cache.countFailure("shared_write", err)
 	default:
-		s.failed("shared_write", err)
+		s.skipAfter("shared_write", err)
 	}
 	return true
 }
 
+// commit writes to the place and counts the entries that were stored.
 func (s *shared) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, sharedLimit)
 	defer cancel()
@@ -317,9 +321,11 @@ func (s *shared) changes() (changes []Change, due bool) {
 	return changes, len(changes) > 0
 }
 
+// isWorthPushing reports whether our entry is newer than that of the place: another list, or one confirmed so much later
+// that readers would take theirs for stale.
 func isWorthPushing(ours, theirs *Entry) bool {
 	if sameOffer(theirs, ours) {
-		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= touchAfter(ours, 0)
+		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= confirmAfter(ours, 0)
 	}
 	return ours.ValidatedAt.After(theirs.ValidatedAt)
 }
@@ -344,7 +350,7 @@ const (
 // Lease reports whether this gateway may refresh a server now. It always may without a shared place, or if that does
 // not answer. The lease is renewed until release is called, which may be called twice.
 func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bool) {
-	if c == nil || c.shared == nil || c.shared.skipped() {
+	if c == nil || c.shared == nil || c.shared.isSkipped() {
 		return func() {}, true
 	}
 	c.mu.Lock()
@@ -353,7 +359,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 	name := sharedName(server, w.Hash, w.Principal)
 	ok, err := c.shared.lease(ctx, name, leaseFor, sharedOpenLimit)
 	if err != nil {
-		c.shared.failed("shared_lease", err)
+		c.shared.skipAfter("shared_lease", err)
 		return func() {}, true
 	}
 	if !ok {

@@ -20,10 +20,10 @@ import (
 // sharedKey is the key that all gateways of these tests have.
 var sharedKey = bytes.Repeat([]byte{7}, 32)
 
-// gateway returns a cache with its own file and a shared place.
-func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Options)) (*bench, *toolcache.Cache) {
+// openGateway returns a cache with its own file and a shared place.
+func openGateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Options)) (*cacheFile, *toolcache.Cache) {
 	t.Helper()
-	b := newBench(t)
+	b := newCacheFile(t)
 	with = append([]func(*toolcache.Options){func(o *toolcache.Options) {
 		o.Shared, o.Key = shared, sharedKey
 		toolcache.WithInstance(o, b.path)
@@ -32,7 +32,7 @@ func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Opti
 }
 
 // sharedEntries returns the entries in a shared place.
-func sharedEntries(t *testing.T, p *memory) map[string]json.RawMessage {
+func sharedEntries(t *testing.T, p *memoryPlace) map[string]json.RawMessage {
 	t.Helper()
 	h := p.Open()
 	defer func() { _ = h.Close() }()
@@ -46,12 +46,12 @@ func sharedEntries(t *testing.T, p *memory) map[string]json.RawMessage {
 // A list from the shared place is used like one of our own. Nothing that belongs to one host is shared.
 func TestSharedListsAreTakenOver(t *testing.T) {
 	t.Parallel()
-	var place memory
-	_, one := gateway(t, place.Open())
-	e := entry(1, "x", "y")
+	var place memoryPlace
+	_, one := openGateway(t, place.Open())
+	e := newEntry(1, "x", "y")
 	e.Fingerprint = "of this host only"
 	one.Store("a", e)
-	flush(t, one)
+	mustFlush(t, one)
 	for name, raw := range sharedEntries(t, &place) {
 		for _, private := range []string{"of this host only", "npx", "serverConfig\":{\""} {
 			if strings.Contains(string(raw), private) {
@@ -59,14 +59,14 @@ func TestSharedListsAreTakenOver(t *testing.T) {
 			}
 		}
 	}
-	_, two := gateway(t, place.Open())
-	w := want("a", 1)
+	_, two := openGateway(t, place.Open())
+	w := newWant("a", 1)
 	w.Fingerprint = "of another host"
 	if got := wantVerdict(t, two, w, toolcache.Hit, ""); len(got.Tools) != 2 || !bytes.Equal(got.Tools[0], definition("x")) {
 		t.Errorf("taken over: %+v", got)
 	}
-	wantVerdict(t, two, want("a", 2), toolcache.Miss, "config_changed")
-	flush(t, two)
+	wantVerdict(t, two, newWant("a", 2), toolcache.Miss, "config_changed")
+	mustFlush(t, two)
 	if st := two.Stats(); st.Shared.Adopted != 1 || st.Shared.Pushed != 0 {
 		t.Errorf("%+v", st.Shared)
 	}
@@ -79,19 +79,19 @@ func TestSharedListsAreTakenOver(t *testing.T) {
 // A list that another gateway shares reaches the watchers of this one.
 func TestSharedChangeIsTold(t *testing.T) {
 	t.Parallel()
-	var place memory
-	_, one := gateway(t, place.Open())
-	b, two := gateway(t, place.Open())
-	b.pass(time.Second)
-	all := []toolcache.Want{want("a", 1)}
+	var place memoryPlace
+	_, one := openGateway(t, place.Open())
+	b, two := openGateway(t, place.Open())
+	b.advance(time.Second)
+	all := []toolcache.Want{newWant("a", 1)}
 	one.Configured(all)
 	two.Configured(all)
-	one.Store("a", entry(1, "old"))
-	flush(t, one)
+	one.Store("a", newEntry(1, "old"))
+	mustFlush(t, one)
 	told := make(chan string, 10)
 	defer one.Watch(func(s string) { told <- s })()
-	two.Store("a", entry(1, "new"))
-	flush(t, two)
+	two.Store("a", newEntry(1, "new"))
+	mustFlush(t, two)
 	select {
 	case got := <-told:
 		if got != "a" {
@@ -100,7 +100,7 @@ func TestSharedChangeIsTold(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("not told")
 	}
-	if got := wantVerdict(t, one, want("a", 1), toolcache.Hit, ""); !bytes.Equal(got.Tools[0], definition("new")) {
+	if got := wantVerdict(t, one, newWant("a", 1), toolcache.Hit, ""); !bytes.Equal(got.Tools[0], definition("new")) {
 		t.Errorf("%s", got.Tools[0])
 	}
 }
@@ -110,7 +110,7 @@ func TestSharedEntriesMustBeSigned(t *testing.T) {
 	t.Parallel()
 	evil := func(key []byte, name string) json.RawMessage {
 		raw := json.RawMessage(`{"tools":[{"name":"evil"}],"lastUpdated":"2026-11-21T09:00:00.000Z","validatedAt":"2026-11-21T09:00:00.000Z",` +
-			`"serverConfig":{},"configHash":"` + hash(1) + `","version":"1.1.0"}`)
+			`"serverConfig":{},"configHash":"` + nthHash(1) + `","version":"1.1.0"}`)
 		if key == nil {
 			return raw
 		}
@@ -120,7 +120,7 @@ func TestSharedEntriesMustBeSigned(t *testing.T) {
 		}
 		return signed
 	}
-	at := toolcache.SharedName("a", hash(1), "")
+	at := toolcache.SharedName("a", nthHash(1), "")
 	good := evil(sharedKey, at)
 	for name, tc := range map[string]struct {
 		raw  json.RawMessage
@@ -130,23 +130,23 @@ func TestSharedEntriesMustBeSigned(t *testing.T) {
 		"laid out anew": {json.RawMessage(strings.ReplaceAll(string(good), ",", " ,\n ")), toolcache.Hit},
 		"unsigned":      {evil(nil, at), toolcache.Miss},
 		"another key":   {evil(bytes.Repeat([]byte{8}, 32), at), toolcache.Miss},
-		"another name":  {evil(sharedKey, toolcache.SharedName("b", hash(1), "")), toolcache.Miss},
+		"another name":  {evil(sharedKey, toolcache.SharedName("b", nthHash(1), "")), toolcache.Miss},
 		"changed":       {json.RawMessage(strings.Replace(string(good), "evil", "Evil", 1)), toolcache.Miss},
 		"no object":     {json.RawMessage(`{"integrity":7}`), toolcache.Miss},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var place memory
+			var place memoryPlace
 			h := place.Open()
 			if _, err := h.Commit(t.Context(), []toolcache.Change{{Server: at, Entry: tc.raw}}); err != nil {
 				t.Fatal(err)
 			}
-			_, c := gateway(t, place.Open())
-			_, v, _ := c.Lookup(want("a", 1))
+			_, c := openGateway(t, place.Open())
+			_, v, _ := c.Lookup(newWant("a", 1))
 			if v != tc.want {
 				t.Errorf("verdict %s, want %s", v, tc.want)
 			}
-			c.Lookup(want("a", 1))
+			c.Lookup(newWant("a", 1))
 			if dropped := c.Stats().Shared.Dropped; dropped != map[toolcache.Verdict]uint64{toolcache.Miss: 1}[tc.want] {
 				t.Errorf("%d dropped", dropped)
 			}
@@ -173,14 +173,14 @@ func TestSharedPrivateLists(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var place memory
-			_, one := gateway(t, place.Open())
-			e := entry(1, "x")
+			var place memoryPlace
+			_, one := openGateway(t, place.Open())
+			e := newEntry(1, "x")
 			e.CacheScope, e.Principal = tc.scope, tc.theirs
 			one.Store("a", e)
-			flush(t, one)
-			_, two := gateway(t, place.Open())
-			w := want("a", 1)
+			mustFlush(t, one)
+			_, two := openGateway(t, place.Open())
+			w := newWant("a", 1)
 			w.Principal = tc.ours
 			if _, v, why := two.Lookup(w); v != tc.want {
 				t.Errorf("%s %s, want %s", v, why, tc.want)
@@ -227,14 +227,14 @@ func (d *deadBackend) Close() error { d.closed.Add(1); return nil }
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
-	b, c := gateway(t, dead, calm) // a write in the background that waits for the place would keep Close waiting
+	b, c := openGateway(t, dead, noBackgroundWrites) // a write in the background that waits for the place would keep Close waiting
 	if given := time.Duration(dead.given.Load()); dead.calls.Load() != 1 || given > 200*time.Millisecond {
 		t.Errorf("opening waits for %d calls of %v", dead.calls.Load(), given)
 	}
-	c.Store("a", entry(1, "x"))
-	flush(t, c)
+	c.Store("a", newEntry(1, "x"))
+	mustFlush(t, c)
 	for range 10 {
-		wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
+		wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
 		release, ok := c.Lease(t.Context(), "a")
 		release()
 		if !ok {
@@ -244,7 +244,7 @@ func TestDeadSharedPlace(t *testing.T) {
 	if dead.calls.Load() != 1 {
 		t.Errorf("%d calls: it is to be skipped for 30 s", dead.calls.Load())
 	}
-	b.pass(31 * time.Second)
+	b.advance(31 * time.Second)
 	if _, ok := c.Lease(t.Context(), "a"); !ok || dead.calls.Load() < 2 {
 		t.Errorf("after 30 s it is not tried again: %d calls", dead.calls.Load())
 	}
@@ -258,21 +258,21 @@ func TestDeadSharedPlace(t *testing.T) {
 	b.verify(t)
 }
 
-// flaky is a place that can be unreachable for a while, and still reports changes.
-type flaky struct {
+// flakyPlace is a place that can be unreachable for a while, and still reports changes.
+type flakyPlace struct {
 	toolcache.Shared
 	gone atomic.Bool
 	seen chan struct{} // gets a value after each change that was reported
 }
 
-func (f *flaky) Load(ctx context.Context) (toolcache.Snapshot, error) {
+func (f *flakyPlace) Load(ctx context.Context) (toolcache.Snapshot, error) {
 	if f.gone.Load() {
 		return toolcache.Snapshot{}, errors.New("gone")
 	}
 	return f.Shared.Load(ctx)
 }
 
-func (f *flaky) Watch(ctx context.Context, tell func()) error {
+func (f *flakyPlace) Watch(ctx context.Context, tell func()) error {
 	return f.Shared.Watch(ctx, func() {
 		tell()
 		f.seen <- struct{}{}
@@ -282,23 +282,23 @@ func (f *flaky) Watch(ctx context.Context, tell func()) error {
 // Changes reported while a place is skipped are fetched later, even by a gateway that has nothing to share.
 func TestNewsOfASkippedPlace(t *testing.T) {
 	t.Parallel()
-	var place memory
-	near := &flaky{Shared: place.Open(), seen: make(chan struct{}, 100)}
-	b, one := gateway(t, near)
-	one.Configured([]toolcache.Want{want("a", 1)})
+	var place memoryPlace
+	near := &flakyPlace{Shared: place.Open(), seen: make(chan struct{}, 100)}
+	b, one := openGateway(t, near)
+	one.Configured([]toolcache.Want{newWant("a", 1)})
 	near.gone.Store(true)
 	told := make(chan string, 10)
 	defer one.Watch(func(server string) { told <- server })()
-	_, two := gateway(t, place.Open())
-	two.Store("a", entry(1, "x"))
-	flush(t, two)
+	_, two := openGateway(t, place.Open())
+	two.Store("a", newEntry(1, "x"))
+	mustFlush(t, two)
 	<-near.seen
 	near.gone.Store(false)
-	flush(t, one)
-	wantVerdict(t, one, want("a", 1), toolcache.Miss, "no_entry")
-	b.pass(31 * time.Second)
-	flush(t, one)
-	wantVerdict(t, one, want("a", 1), toolcache.Hit, "")
+	mustFlush(t, one)
+	wantVerdict(t, one, newWant("a", 1), toolcache.Miss, "no_entry")
+	b.advance(31 * time.Second)
+	mustFlush(t, one)
+	wantVerdict(t, one, newWant("a", 1), toolcache.Hit, "")
 	select {
 	case got := <-told:
 		if got != "a" {
@@ -315,18 +315,18 @@ func TestSharedListFromTheFuture(t *testing.T) {
 	for name, tools := range map[string]string{"the same list": "x", "another list": "y"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var place memory
-			early := newBench(t)
-			early.pass(365 * day)
+			var place memoryPlace
+			early := newCacheFile(t)
+			early.advance(365 * day)
 			theirs := early.open(t, func(o *toolcache.Options) { o.Shared, o.Key = place.Open(), sharedKey })
-			theirs.Store("a", entry(1, "x"))
-			flush(t, theirs)
-			_, one := gateway(t, place.Open())
-			wantVerdict(t, one, want("a", 1), toolcache.Miss, "no_entry")
-			one.Store("a", entry(1, tools))
-			flush(t, one)
-			_, two := gateway(t, place.Open())
-			if e := wantVerdict(t, two, want("a", 1), toolcache.Hit, ""); e == nil || !bytes.Equal(e.Tools[0], definition(tools)) {
+			theirs.Store("a", newEntry(1, "x"))
+			mustFlush(t, theirs)
+			_, one := openGateway(t, place.Open())
+			wantVerdict(t, one, newWant("a", 1), toolcache.Miss, "no_entry")
+			one.Store("a", newEntry(1, tools))
+			mustFlush(t, one)
+			_, two := openGateway(t, place.Open())
+			if e := wantVerdict(t, two, newWant("a", 1), toolcache.Hit, ""); e == nil || !bytes.Equal(e.Tools[0], definition(tools)) {
 				t.Errorf("taken over: %+v", e)
 			}
 		})
@@ -337,7 +337,7 @@ func TestSharedListFromTheFuture(t *testing.T) {
 func TestSharedPlaceNeedsAKey(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
-	b, c := gateway(t, dead, func(o *toolcache.Options) { o.Key = nil })
+	b, c := openGateway(t, dead, func(o *toolcache.Options) { o.Key = nil })
 	if dead.calls.Load() != 0 || dead.closed.Load() != 1 || c.Stats().Shared != nil || b.log.count("no key") != 1 {
 		t.Errorf("used without a key:\n%s", b.log)
 	}
@@ -346,21 +346,21 @@ func TestSharedPlaceNeedsAKey(t *testing.T) {
 // If the list of ten gateways is out of date, the server is asked once.
 func TestOneRefreshForTenGateways(t *testing.T) {
 	t.Parallel()
-	var place memory
-	_, first := gateway(t, place.Open())
-	first.Store("a", entry(1, "old"))
-	flush(t, first)
+	var place memoryPlace
+	_, first := openGateway(t, place.Open())
+	first.Store("a", newEntry(1, "old"))
+	mustFlush(t, first)
 	var asked atomic.Int32
 	var all, opened sync.WaitGroup
 	opened.Add(1)
 	for range 10 {
-		b, c := gateway(t, place.Open())
-		b.pass(25 * time.Hour)
-		c.Configured([]toolcache.Want{want("a", 1)})
+		b, c := openGateway(t, place.Open())
+		b.advance(25 * time.Hour)
+		c.Configured([]toolcache.Want{newWant("a", 1)})
 		fresh := make(chan struct{}, 10)
 		stop := c.Watch(func(string) { fresh <- struct{}{} })
 		t.Cleanup(stop)
-		wantVerdict(t, c, want("a", 1), toolcache.Stale, "too_old")
+		wantVerdict(t, c, newWant("a", 1), toolcache.Stale, "too_old")
 		all.Go(func() {
 			opened.Wait()
 			release, ok := c.Lease(t.Context(), "a")
@@ -371,15 +371,15 @@ func TestOneRefreshForTenGateways(t *testing.T) {
 					t.Error("not told of the list that another one fetched")
 					return
 				}
-			} else if _, v, _ := c.Lookup(want("a", 1)); v == toolcache.Stale {
+			} else if _, v, _ := c.Lookup(newWant("a", 1)); v == toolcache.Stale {
 				asked.Add(1)
-				c.Store("a", entry(1, "new"))
+				c.Store("a", newEntry(1, "new"))
 				if err := c.Flush(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
 			release()
-			if e, v, why := c.Lookup(want("a", 1)); v != toolcache.Hit || !bytes.Equal(e.Tools[0], definition("new")) {
+			if e, v, why := c.Lookup(newWant("a", 1)); v != toolcache.Hit || !bytes.Equal(e.Tools[0], definition("new")) {
 				t.Errorf("%s %s", v, why)
 			}
 		})
@@ -394,9 +394,9 @@ func TestOneRefreshForTenGateways(t *testing.T) {
 // A lease has one holder at a time, and ends when it is released or its cache is closed.
 func TestLeaseIsGivenBack(t *testing.T) {
 	t.Parallel()
-	var place memory
-	_, one := gateway(t, place.Open())
-	_, two := gateway(t, place.Open())
+	var place memoryPlace
+	_, one := openGateway(t, place.Open())
+	_, two := openGateway(t, place.Open())
 	release, ok := one.Lease(t.Context(), "a")
 	if !ok {
 		t.Fatal("nobody has it")
@@ -425,13 +425,13 @@ func TestLeaseIsGivenBack(t *testing.T) {
 // Gateways that share at the same time lose no entry.
 func TestManyGatewaysPushAtOnce(t *testing.T) {
 	t.Parallel()
-	var place memory
+	var place memoryPlace
 	var all sync.WaitGroup
 	for g := range 5 {
-		_, c := gateway(t, place.Open())
+		_, c := openGateway(t, place.Open())
 		all.Go(func() {
 			for i := range 4 {
-				c.Store(fmt.Sprintf("s-%d-%d", g, i), entry(g*10+i, "x"))
+				c.Store(fmt.Sprintf("s-%d-%d", g, i), newEntry(g*10+i, "x"))
 			}
 			for range 20 {
 				if c.Flush(t.Context()) == nil && c.Stats().Shared.Pushed >= 4 {

@@ -34,12 +34,13 @@ func newSlot(raw json.RawMessage, now time.Time) *slot {
 	return &slot{raw: raw, disk: readHead(raw), seen: now}
 }
 
-func (s *slot) dirty() bool { return s.version != s.saved }
+// isDirty reports whether memory has changes that are not in the file.
+func (s *slot) isDirty() bool { return s.version != s.saved }
 
-// open parses the entry at its first use.
-func (s *slot) open(now time.Time) *record {
+// parse parses the entry at its first use.
+func (s *slot) parse(now time.Time) *record {
 	if s.rec == nil && s.broken == "" && s.raw != nil {
-		s.rec, s.broken, s.why = openEntry(s.raw, now)
+		s.rec, s.broken, s.why = parseEntry(s.raw, now)
 	}
 	return s.rec
 }
@@ -54,27 +55,32 @@ func (s *slot) head() *Entry {
 
 // written returns head as it is in the file, if memory differs only in the time of the last confirmation.
 func (s *slot) written() *Entry {
-	if !s.dirty() {
+	if !s.isDirty() {
 		return &s.disk
 	}
 	return s.head()
 }
 
-// set replaces the entry, which then has to be written.
-func (s *slot) set(r *record) {
+// replace replaces the entry, which then has to be written.
+func (s *slot) replace(r *record) {
 	s.rec, s.broken, s.deleted = r, "", false
 	s.version++
 }
 
-// edit changes a copy of the entry. With bump it gets a new revision, which takes precedence over the old one
+// editAsNew replaces the entry by a changed copy with a new revision, which takes precedence over the old one
 // everywhere.
-func (s *slot) edit(bump bool, f func(*Entry)) {
-	e := *s.rec.Entry
-	f(&e)
-	if bump {
+func (s *slot) editAsNew(change func(*Entry)) {
+	s.edit(func(e *Entry) {
+		change(e)
 		e.Rev++
-	}
-	s.set(&record{Entry: &e, extra: s.rec.extra})
+	})
+}
+
+// edit replaces the entry by a changed copy of the same revision.
+func (s *slot) edit(change func(*Entry)) {
+	e := *s.rec.Entry
+	change(&e)
+	s.replace(&record{Entry: &e, extra: s.rec.extra})
 }
 
 // age returns how long ago a live server confirmed the entry; negative if that is in the future by the clock.
@@ -82,8 +88,8 @@ func (s *slot) age(now time.Time) time.Duration {
 	return now.Sub(s.seen) + s.seen.Round(0).Sub(s.rec.ValidatedAt)
 }
 
-// laterOf is positive if a is the later of two versions.
-func laterOf(a, b *Entry) int {
+// compareVersions is positive if a is the later of two versions.
+func compareVersions(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(a.Rev, b.Rev), a.ValidatedAt.Compare(b.ValidatedAt))
 }
 
@@ -95,17 +101,17 @@ var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "st
 func readHead(raw json.RawMessage) Entry {
 	r, nobody := &record{Entry: &Entry{}}, findingReporter{list: new([]Finding)}
 	s := newScanner(raw)
-	_, _ = s.object(func(name string) error {
-		if r.ConfigHash != "" && listNamed(name) != nil { // the lists come last in every file of ours
+	_, _ = s.walkObject(func(name string) error {
+		if r.ConfigHash != "" && findList(name) != nil { // the lists come last in every file of ours
 			return errEnough
 		}
-		v, err := s.value()
+		v, err := s.readValue()
 		if err == nil && slices.Contains(headFields, name) {
-			read(fields, r, name, v, nobody)
+			decodeField(fields, r, name, v, nobody)
 		}
 		return err
 	})
-	r.complete()
+	r.fillIn()
 	return *r.Entry
 }
 

@@ -14,7 +14,7 @@ import (
 // A folder that hangs, as on a network drive, blocks nobody.
 func TestHungMount(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	var mu sync.Mutex
 	hang := make(chan struct{})
 	hold := func(string) {
@@ -31,11 +31,11 @@ func TestHungMount(t *testing.T) {
 	start := time.Now()
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
 	await.Within(t, "opening", time.Since(start), waitLimit)
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "no_entry")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "no_entry")
 	start = time.Now()
 	for range 100 {
-		c.Store("c", entry(3, "q"))
-		wantVerdict(t, c, want("c", 3), toolcache.Hit, "")
+		c.Store("c", newEntry(3, "q"))
+		wantVerdict(t, c, newWant("c", 3), toolcache.Hit, "")
 		c.Mark("c", toolcache.Active, "")
 	}
 	await.Within(t, "100 lists kept in memory", time.Since(start), 100*limit/2)
@@ -52,7 +52,7 @@ func TestHungMount(t *testing.T) {
 	}
 	close(hang)
 	await.Until(t, "it is written when the drive answers again", func() bool { return c.Flush(t.Context()) == nil })
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "") // what lay there is known now, and nothing of it is lost
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "") // what lay there is known now, and nothing of it is lost
 	if r := b.verify(t); len(r.Servers) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -62,7 +62,7 @@ func TestHungMount(t *testing.T) {
 // Opening waits for a folder as long as an operation on it does, so that either may end first: the warning is the same.
 func TestHungMountAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	hang := make(chan struct{})
 	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(string) { <-hang })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -86,7 +86,7 @@ func TestHungMountAtTheDeadline(t *testing.T) {
 // A slow disk delays no list: lists are stored and looked up during a long write.
 func TestSlowDiskDelaysNobody(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	writing, written := make(chan struct{}, 1), make(chan struct{})
 	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(op string) {
 		if op == "commit" {
@@ -98,15 +98,15 @@ func TestSlowDiskDelaysNobody(t *testing.T) {
 		}
 	})
 	c := b.open(t, func(o *toolcache.Options) { toolcache.WithFile(o, f) })
-	c.Store("a", entry(0, "x"))
+	c.Store("a", newEntry(0, "x"))
 	<-writing
 	late := time.AfterFunc(20*time.Second, func() {
 		t.Error("somebody waits for the disk")
 		close(written)
 	})
 	for i := range 300 {
-		c.Store("a", entry(i, "x"))
-		wantVerdict(t, c, want("a", i), toolcache.Hit, "")
+		c.Store("a", newEntry(i, "x"))
+		wantVerdict(t, c, newWant("a", i), toolcache.Hit, "")
 	}
 	if late.Stop() {
 		close(written)

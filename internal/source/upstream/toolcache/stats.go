@@ -86,7 +86,7 @@ func newStats() Stats {
 	}
 }
 
-func (st *Stats) lookup(v Verdict, reason string) {
+func (st *Stats) countLookup(v Verdict, reason string) {
 	st.Lookups++
 	switch v {
 	case Hit:
@@ -101,7 +101,7 @@ func (st *Stats) lookup(v Verdict, reason string) {
 	st.HitRate = float64(st.Hits+st.StaleHits) / float64(st.Lookups)
 }
 
-func (st *Stats) refresh(changed bool) {
+func (st *Stats) countRefresh(changed bool) {
 	st.Refreshes.OK++
 	if changed {
 		st.Refreshes.Changed++
@@ -110,7 +110,7 @@ func (st *Stats) refresh(changed bool) {
 	}
 }
 
-func (st *Stats) failure(operation, cause, message string) {
+func (st *Stats) countFailure(operation, cause, message string) {
 	st.LastFailure = message
 	switch operation {
 	case "read":
@@ -122,8 +122,8 @@ func (st *Stats) failure(operation, cause, message string) {
 	}
 }
 
-// took records how long a commit to the file took.
-func (w *WriteCount) took(d time.Duration) {
+// countDuration records how long a commit to the file took.
+func (w *WriteCount) countDuration(d time.Duration) {
 	w.commits++
 	w.LastMillis = millis(d)
 	w.MeanMillis += (w.LastMillis - w.MeanMillis) / w.commits
@@ -154,7 +154,7 @@ func (c *Cache) Stats() Stats {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
 		if s := c.slots[name]; !s.deleted {
-			st.Servers = append(st.Servers, c.row(name, s, now))
+			st.Servers = append(st.Servers, c.describe(name, s, now))
 		}
 	}
 	return st
@@ -162,13 +162,14 @@ func (c *Cache) Stats() Stats {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-func (c *Cache) row(name string, s *slot, now time.Time) ServerRow {
-	row := ServerRow{Name: name, Bytes: len(s.raw), State: invalid, StateReason: s.broken}
+// describe returns what the statistics say of one server's entry.
+func (c *Cache) describe(name string, s *slot, now time.Time) ServerRow {
+	row := ServerRow{Name: name, Bytes: len(s.raw), State: invalid}
 	if w, ok := c.wants[name]; ok {
 		row.Configured = true
 		row.Verdict, row.Reason = s.judge(w, now, c.opts.TrustImported)
 	}
-	if r := s.open(now); r != nil {
+	if r := s.parse(now); r != nil {
 		row.State, row.StateReason = r.State, r.StateReason
 		row.AgeSeconds, row.Tools, row.Scope = int64(s.age(now).Seconds()), len(r.Tools), r.CacheScope
 		row.LastError, row.LastUpdated, row.ValidatedAt = r.LastErrorCode, r.LastUpdated, r.ValidatedAt

@@ -16,18 +16,18 @@ import (
 // Statistics count lookups, refreshes and writes, describe the file and each entry, and do not count themselves.
 func TestStats(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
-	c := b.open(t)
-	c.Configured([]toolcache.Want{want("a", 1), want("b", 2), want("c", 3)})
-	b.pass(2 * day)
-	c.Store("b", entry(2, "z")) // unchanged
-	c.Store("b", entry(2, "q")) // changed
+	b := newStoredFile(t)
+	c := b.open(t, noBackgroundWrites)
+	c.Configured([]toolcache.Want{newWant("a", 1), newWant("b", 2), newWant("c", 3)})
+	b.advance(2 * day)
+	c.Store("b", newEntry(2, "z")) // unchanged
+	c.Store("b", newEntry(2, "q")) // changed
 	c.Failed("a", "crashed")
-	c.Lookup(want("a", 1)) // stale
-	c.Lookup(want("b", 2)) // hit
-	c.Lookup(want("b", 2)) // hit
-	c.Lookup(want("c", 3)) // miss
-	flush(t, c)
+	c.Lookup(newWant("a", 1)) // stale
+	c.Lookup(newWant("b", 2)) // hit
+	c.Lookup(newWant("b", 2)) // hit
+	c.Lookup(newWant("c", 3)) // miss
+	mustFlush(t, c)
 	st := c.Stats()
 	if st.Lookups != 4 || st.Hits != 2 || st.StaleHits != 1 || st.Misses != 1 || st.HitRate != 0.75 ||
 		st.MissReasons["no_entry"] != 1 || st.StaleReasons["too_old"] != 1 {
@@ -68,28 +68,28 @@ func TestStats(t *testing.T) {
 // Prune deletes entries of servers removed long enough ago; Clear deletes the named entries, or all.
 func TestClearAndPrune(t *testing.T) {
 	t.Parallel()
-	b := stored(t)
+	b := newStoredFile(t)
 	c := b.open(t)
-	c.Configured([]toolcache.Want{want("b", 2)})
+	c.Configured([]toolcache.Want{newWant("b", 2)})
 	if got := c.Prune(day); got != nil {
 		t.Errorf("pruned %v, which was removed just now", got)
 	}
-	b.pass(2 * day)
+	b.advance(2 * day)
 	if got := c.Prune(day); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("pruned %v", got)
 	}
 	if got := c.Clear("nobody", "b"); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("cleared %v", got)
 	}
-	wantVerdict(t, c, want("b", 2), toolcache.Miss, "no_entry")
-	flush(t, c)
+	wantVerdict(t, c, newWant("b", 2), toolcache.Miss, "no_entry")
+	mustFlush(t, c)
 	if r := b.verify(t); len(r.Servers) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if !c.Store("b", entry(2, "z")) {
+	if !c.Store("b", newEntry(2, "z")) {
 		t.Error("a list after clearing is not a change")
 	}
-	c.Store("d", entry(4, "z"))
+	c.Store("d", newEntry(4, "z"))
 	if got := c.Clear(); !slices.Equal(got, []string{"b", "d"}) {
 		t.Errorf("cleared %v", got)
 	}
@@ -102,10 +102,10 @@ func TestClearAndPrune(t *testing.T) {
 // A start of many servers writes the file only a few times, and each commit is logged once.
 func TestFewWrites(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	c := b.open(t, func(o *toolcache.Options) { o.Collect = 0 }) // the default
 	for i := range 50 {
-		c.Store("server-"+string(rune('a'+i%26))+string(rune('a'+i/26)), entry(i, "x"))
+		c.Store("server-"+string(rune('a'+i%26))+string(rune('a'+i/26)), newEntry(i, "x"))
 		await.Moment(2 * time.Millisecond)
 	}
 	mustClose(t, c)
@@ -120,10 +120,10 @@ func TestFewWrites(t *testing.T) {
 // A write is logged with its size, and timed whether it succeeds or not.
 func TestWritesAreToldAndTimed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	c := b.open(t, calm)
-	c.Store("a", entry(1, "x", "y"))
-	c.Store("b", entry(2, "z"))
+	b := newCacheFile(t)
+	c := b.open(t, noBackgroundWrites)
+	c.Store("a", newEntry(1, "x", "y"))
+	c.Store("b", newEntry(2, "z"))
 	if err := c.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestWritesAreToldAndTimed(t *testing.T) {
 // Storing and looking up at the same time is safe.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newCacheFile(t)
 	c := b.open(t)
 	defer c.Watch(func(string) {})()
 	done := make(chan struct{})
@@ -158,9 +158,9 @@ func TestConcurrentUse(t *testing.T) {
 		go func() {
 			defer func() { done <- struct{}{} }()
 			for i := range 50 {
-				c.Store("a", entry(1, "x", string(rune('a'+i%7))))
-				c.Lookup(want("a", 1))
-				c.Configured([]toolcache.Want{want("a", 1+i%2)})
+				c.Store("a", newEntry(1, "x", string(rune('a'+i%7))))
+				c.Lookup(newWant("a", 1))
+				c.Configured([]toolcache.Want{newWant("a", 1+i%2)})
 				c.Failed("a", "crashed")
 				c.Stats()
 				c.Entries()

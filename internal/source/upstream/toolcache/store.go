@@ -9,9 +9,9 @@ import (
 
 // This file stores the lists that a running server has given.
 
-// touchEvery is how often the confirmation of an unchanged list is written: writing the file at each start would wake
+// confirmEvery is how often the confirmation of an unchanged list is written: writing the file at each start would wake
 // disks and backup programs.
-const touchEvery = time.Hour
+const confirmEvery = time.Hour
 
 // Store stores the complete, non-empty lists that a live server has just given. It does not wait for the disk. It
 // reports whether lists, instructions or capabilities differ from the stored ones, or whether those were not served.
@@ -37,40 +37,40 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		s = &slot{}
 		c.slots[server] = s
 	}
-	old := s.open(now)
+	old := s.parse(now)
 	if old != nil && len(e.Tools) == 0 && len(old.Tools) > 0 && !s.deleted {
 		c.count.Refused["no_tools"]++
 		return false
 	}
 	r := newRecord(e, sum, old, now)
 	r.Rev = max(r.Rev, s.disk.Rev+1)
-	touch := false
+	isConfirmation := false // the same list from the same server
 	switch {
 	case old == nil || s.deleted || !sameOffer(old.Entry, r.Entry):
 		changed = true
 	case sameOrigin(old.Entry, r.Entry):
-		touch = true
+		isConfirmation = true
 		r = &record{Entry: withValidation(old.Entry, now), extra: old.extra}
 	default:
 		r.LastUpdated = earlier(old.LastUpdated, r.ValidatedAt)
-		keepLists(r.Entry, old.Entry)
+		shareLists(r.Entry, old.Entry)
 	}
-	c.count.refresh(changed)
+	c.count.countRefresh(changed)
 	s.seen, s.live = now, true
 	since := now.Sub(s.disk.ValidatedAt)
-	if touch && !s.dirty() && old.LastErrorCode == "" && since >= 0 && since < touchAfter(r.Entry, c.wants[server].MaxAge) {
+	if isConfirmation && !s.isDirty() && old.LastErrorCode == "" && since >= 0 && since < confirmAfter(r.Entry, c.wants[server].MaxAge) {
 		s.rec = r // confirmed in memory only
 		return false
 	}
-	s.set(r)
+	s.replace(r)
 	c.wakeWriter()
 	return changed
 }
 
-// touchAfter returns how long a confirmation may stay in memory only: an hour, or less if the list is fresh for less, so
+// confirmAfter returns how long a confirmation may stay in memory only: an hour, or less if the list is fresh for less, so
 // that readers of the file do not take a fresh list for a stale one.
-func touchAfter(e *Entry, maxAge time.Duration) time.Duration {
-	limit := touchEvery
+func confirmAfter(e *Entry, maxAge time.Duration) time.Duration {
+	limit := confirmEvery
 	if e.TTL > 0 {
 		maxAge = e.TTL
 	}
@@ -80,6 +80,7 @@ func touchAfter(e *Entry, maxAge time.Duration) time.Duration {
 	return limit
 }
 
+// refuse counts and logs a list that is not stored.
 func (c *Cache) refuse(server, why string, err error) {
 	if why == "" {
 		why = "definition"
@@ -93,9 +94,9 @@ func (c *Cache) refuse(server, why string, err error) {
 // storeRefusal returns why an entry cannot be stored; empty if it can.
 func storeRefusal(server string, e *Entry) string {
 	switch {
-	case !serverName(server):
+	case !isServerName(server):
 		return "name"
-	case hexHash(e.ConfigHash) != nil:
+	case checkHash(e.ConfigHash) != nil:
 		return reasonNoHash // the list could not be matched to a server
 	case len(e.Tools)+len(e.Prompts)+len(e.Resources)+len(e.ResourceTemplates) == 0:
 		return reasonEmpty
@@ -111,7 +112,7 @@ func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 	fresh.State, fresh.StateReason, fresh.StateAt = active, "", time.Time{}
 	fresh.LastErrorCode, fresh.LastErrorAt = "", time.Time{}
 	fresh.ToolsHash, fresh.Rev = sum, 1
-	fresh.LastUpdated, fresh.ValidatedAt = plain(now), plain(now)
+	fresh.LastUpdated, fresh.ValidatedAt = roundTime(now), roundTime(now)
 	r := &record{Entry: &fresh}
 	if old != nil {
 		r.extra = old.extra
@@ -123,13 +124,13 @@ func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 	return r
 }
 
-// plain returns a time with the precision of the file.
-func plain(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Round(0) }
+// roundTime returns a time with the precision of the file.
+func roundTime(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Round(0) }
 
 // withValidation returns an entry that a live server has just confirmed.
 func withValidation(old *Entry, now time.Time) *Entry {
 	e := *old
-	e.ValidatedAt = plain(now)
+	e.ValidatedAt = roundTime(now)
 	e.LastUpdated = earlier(e.LastUpdated, e.ValidatedAt)
 	e.LastErrorCode, e.LastErrorAt = "", time.Time{}
 	return &e
@@ -159,8 +160,8 @@ func sameOrigin(a, b *Entry) bool {
 		slices.Equal(a.Dropped, b.Dropped) && sameJSON(a.ServerConfig, b.ServerConfig)
 }
 
-// keepLists makes e share the memory of old's equal lists.
-func keepLists(e, old *Entry) {
+// shareLists makes e share the memory of old's equal lists.
+func shareLists(e, old *Entry) {
 	for _, l := range lists {
 		*l.at(e) = *l.at(old)
 	}
@@ -197,7 +198,7 @@ func (c *Cache) Mark(server string, state State, reason string) {
 	if s == nil || s.deleted {
 		return
 	}
-	if r := s.open(now); r == nil || r.State == state && r.StateReason == reason {
+	if r := s.parse(now); r == nil || r.State == state && r.StateReason == reason {
 		return
 	}
 	c.mark(s, state, reason)
@@ -206,8 +207,8 @@ func (c *Cache) Mark(server string, state State, reason string) {
 // mark changes the state of a parsed entry.
 func (c *Cache) mark(s *slot, state State, reason string) {
 	now := c.opts.Now()
-	s.edit(true, func(e *Entry) {
-		e.State, e.StateReason, e.StateAt = state, reason, plain(now)
+	s.editAsNew(func(e *Entry) {
+		e.State, e.StateReason, e.StateAt = state, reason, roundTime(now)
 	})
 	c.wakeWriter()
 }
@@ -223,13 +224,13 @@ func (c *Cache) Failed(server, code string) {
 	defer c.mu.Unlock()
 	c.count.Refreshes.Failed++
 	s := c.slots[server]
-	if s == nil || s.deleted || word(code) != nil {
+	if s == nil || s.deleted || checkWord(code) != nil {
 		return
 	}
-	r := s.open(now)
-	if r == nil || r.LastErrorCode == code && now.Sub(r.LastErrorAt) < touchEvery {
+	r := s.parse(now)
+	if r == nil || r.LastErrorCode == code && now.Sub(r.LastErrorAt) < confirmEvery {
 		return
 	}
-	s.edit(false, func(e *Entry) { e.LastErrorCode, e.LastErrorAt = code, plain(now) })
+	s.edit(func(e *Entry) { e.LastErrorCode, e.LastErrorAt = code, roundTime(now) })
 	c.wakeWriter()
 }

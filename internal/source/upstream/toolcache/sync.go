@@ -90,14 +90,14 @@ func (c *Cache) sync(ctx context.Context, to side) error {
 		if err == nil && !again || try == maxTries {
 			return err
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := backOff(ctx, try); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits for a random time, longer with each try.
-func pause(ctx context.Context, try int) error {
+// backOff waits for a random time, longer with each try.
+func backOff(ctx context.Context, try int) error {
 	limit := time.Millisecond << min(try, 6)
 	timer := time.NewTimer(rand.N(limit)) // spreads load
 	defer timer.Stop()
@@ -161,8 +161,8 @@ func (c *Cache) Flush(ctx context.Context) error {
 func (c *Cache) commit(ctx context.Context) error {
 	err := c.exclusively(ctx, func() (err error) {
 		if c.file != nil {
-			if err = c.sync(ctx, &local{cache: c}); err != nil && ctx.Err() == nil {
-				c.failed("write", err)
+			if err = c.sync(ctx, &fileSide{cache: c}); err != nil && ctx.Err() == nil {
+				c.reportFailure("write", err)
 			}
 		}
 		if c.shared != nil && c.shared.push(ctx) {

@@ -50,21 +50,21 @@ func isVersion(s string) bool {
 	return len(parts) == 3 && number(parts[0]) && number(parts[1]) && number(parts[2])
 }
 
-func hexHash(s string) error {
+func checkHash(s string) error {
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
 		return fmt.Errorf("expected 64 hexadecimal digits in lower case, got %.80q", s)
 	}
 	return nil
 }
 
-func word(s string) error {
+func checkWord(s string) error {
 	if !isWord(s) {
 		return fmt.Errorf("expected a code of letters, digits and _, got %.80q", s)
 	}
 	return nil
 }
 
-func anyText(string) error { return nil }
+func acceptAny(string) error { return nil }
 
 // maxCount bounds every counter: a larger number cannot be a count.
 const maxCount = 1e12
@@ -84,7 +84,7 @@ func decode(raw json.RawMessage, to any, want string) error {
 	return nil
 }
 
-func expect(raw json.RawMessage, kind jsontext.Kind, want string) error {
+func expectKind(raw json.RawMessage, kind jsontext.Kind, want string) error {
 	if got := jsontext.Value(raw).Kind(); got != kind {
 		return &typeError{want, kindName(got)}
 	}
@@ -94,7 +94,7 @@ func expect(raw json.RawMessage, kind jsontext.Kind, want string) error {
 var errEscape = errors.New("expected a string, got one with a bad escape")
 
 func unquote(raw json.RawMessage) (string, error) {
-	if err := expect(raw, '"', "a string"); err != nil {
+	if err := expectKind(raw, '"', "a string"); err != nil {
 		return "", err
 	}
 	s, err := jsontext.AppendUnquote(nil, raw)

@@ -15,9 +15,9 @@ func TestPlainChecks(t *testing.T) {
 		check      func(string) bool
 		expression string
 	}{
-		"serverName": {serverName, `^[A-Za-z0-9_-]+$`},
-		"isWord":     {isWord, `^[a-z][a-zA-Z0-9_]{0,63}$`},
-		"isVersion":  {isVersion, `^\d+\.\d+\.\d+$`},
+		"isServerName": {isServerName, `^[A-Za-z0-9_-]+$`},
+		"isWord":       {isWord, `^[a-z][a-zA-Z0-9_]{0,63}$`},
+		"isVersion":    {isVersion, `^\d+\.\d+\.\d+$`},
 	} {
 		is := regexp.MustCompile(c.expression)
 		words := rapid.OneOf(rapid.StringMatching(`[a-zA-Z0-9_.é-]{0,70}`), rapid.StringMatching(`[0-9.]{0,9}`), rapid.String())

@@ -27,7 +27,7 @@ func TestVerdicts(t *testing.T) {
 		"strict rule, old":         {want: func(w *toolcache.Want) { w.MaxStale = 0 }, after: 25 * time.Hour, verdict: toolcache.Expired, reason: "too_old"},
 		"ttl over maxAge":          {entry: func(e *toolcache.Entry) { e.TTL = 3 * day }, after: 2 * day, verdict: toolcache.Hit},
 		"ttl under maxAge":         {entry: func(e *toolcache.Entry) { e.TTL = time.Minute }, after: 2 * time.Minute, verdict: toolcache.Stale, reason: "too_old"},
-		"another configuration":    {want: func(w *toolcache.Want) { w.Hash = hash(2) }, verdict: toolcache.Miss, reason: "config_changed"},
+		"another configuration":    {want: func(w *toolcache.Want) { w.Hash = nthHash(2) }, verdict: toolcache.Miss, reason: "config_changed"},
 		"no identity":              {want: func(w *toolcache.Want) { w.Hash = "" }, verdict: toolcache.Miss, reason: "no_hash"},
 		"another server":           {want: func(w *toolcache.Want) { w.Name = "other" }, verdict: toolcache.Miss, reason: "no_entry"},
 		"rebuilt":                  {want: func(w *toolcache.Want) { w.Fingerprint = "new" }, verdict: toolcache.Stale, reason: "fingerprint"},
@@ -45,9 +45,9 @@ func TestVerdicts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
+			b := newCacheFile(t)
 			c := b.open(t)
-			e, w := entry(1, "x"), want("a", 1)
+			e, w := newEntry(1, "x"), newWant("a", 1)
 			if tc.entry != nil {
 				tc.entry(e)
 			}
@@ -59,7 +59,7 @@ func TestVerdicts(t *testing.T) {
 				tc.then(c)
 			}
 			mustClose(t, c)
-			b.pass(tc.after)
+			b.advance(tc.after)
 			wantVerdict(t, b.open(t), w, tc.verdict, tc.reason)
 		})
 	}
@@ -69,14 +69,14 @@ func TestVerdicts(t *testing.T) {
 func TestNilCacheKeepsNothing(t *testing.T) {
 	t.Parallel()
 	var c *toolcache.Cache
-	if !c.Store("a", entry(1, "x")) {
+	if !c.Store("a", newEntry(1, "x")) {
 		t.Error("what nobody keeps is always new")
 	}
 	c.Mark("a", toolcache.Empty, "x")
 	c.Failed("a", "x")
-	c.Configured([]toolcache.Want{want("a", 1)})
+	c.Configured([]toolcache.Want{newWant("a", 1)})
 	c.Watch(func(string) {})()
-	wantVerdict(t, c, want("a", 1), toolcache.Miss, "no_entry")
+	wantVerdict(t, c, newWant("a", 1), toolcache.Miss, "no_entry")
 	if release, ok := c.Lease(t.Context(), "a"); !ok {
 		t.Error("no lease without a cache")
 	} else {
@@ -96,9 +96,9 @@ func TestNilCacheKeepsNothing(t *testing.T) {
 func TestCacheInMemory(t *testing.T) {
 	t.Parallel()
 	c := toolcache.Open(t.Context(), toolcache.Options{})
-	c.Store("a", entry(1, "x"))
-	wantVerdict(t, c, want("a", 1), toolcache.Hit, "")
-	flush(t, c)
+	c.Store("a", newEntry(1, "x"))
+	wantVerdict(t, c, newWant("a", 1), toolcache.Hit, "")
+	mustFlush(t, c)
 	mustClose(t, c)
 	mustClose(t, c)
 }

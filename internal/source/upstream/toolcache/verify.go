@@ -83,7 +83,7 @@ func checkDocument(d *document, now time.Time, report findingReporter) {
 
 func verifyEntry(d *document, name string, now time.Time, report findingReporter) Verified {
 	before := len(*report.list)
-	if !serverName(name) {
+	if !isServerName(name) {
 		report.fail(ruleName, "a server's name has letters, digits, _ and - only; this entry is not used")
 	}
 	r := decodeRecord(d.entries[name], report)
@@ -123,8 +123,8 @@ func checkTime(t, now time.Time, report findingReporter) {
 	}
 }
 
-// openEntry parses and checks an entry for use. reason is empty, invalid or tampered.
-func openEntry(raw json.RawMessage, now time.Time) (r *record, reason string, why Finding) {
+// parseEntry parses and checks an entry for use. reason is empty, invalid or tampered.
+func parseEntry(raw json.RawMessage, now time.Time) (r *record, reason string, why Finding) {
 	var findings []Finding
 	report := findingReporter{list: &findings}
 	r = decodeRecord(raw, report)
@@ -212,8 +212,8 @@ func firstError(list []Finding) (Finding, bool) {
 	return Finding{}, false
 }
 
-// syntax reports where data stops being JSON.
-func (r findingReporter) syntax(data []byte, err error) {
+// failSyntax reports where data stops being JSON.
+func (r findingReporter) failSyntax(data []byte, err error) {
 	f := Finding{Pointer: r.pointer, Rule: ruleJSON, Severity: severityError, Message: err.Error()}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		f.Line, f.Column = position(data, int(e.ByteOffset))

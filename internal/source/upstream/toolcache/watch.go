@@ -19,9 +19,9 @@ func (c *Cache) Watch(f func(server string)) (stop func()) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.watcher = f; !c.following && !c.closed {
-		c.following = true
-		c.follow()
+	if c.watcher = f; !c.watching && !c.closed {
+		c.watching = true
+		c.startWatching()
 	}
 	return func() {
 		c.mu.Lock()
@@ -30,14 +30,14 @@ func (c *Cache) Watch(f func(server string)) (stop func()) {
 	}
 }
 
-// follow watches file and shared place until the cache is closed. It starts with the first Watch, so that short-lived
+// startWatching watches file and shared place until the cache is closed. It starts with the first Watch, so that short-lived
 // programs are spared the work.
-func (c *Cache) follow() {
+func (c *Cache) startWatching() {
 	if c.file != nil {
 		c.tasks.Go(func() {
 			c.keepWatching(c.file.Watch, func() {
 				if err := c.reload(c.life); err != nil && c.life.Err() == nil {
-					c.failed("read", err)
+					c.reportFailure("read", err)
 				}
 			})
 		})
@@ -47,6 +47,7 @@ func (c *Cache) follow() {
 	}
 }
 
+// keepWatching watches until the cache is closed, and tries again after a while if a watch ends.
 func (c *Cache) keepWatching(watch func(context.Context, func()) error, f func()) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

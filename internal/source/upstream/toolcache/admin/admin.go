@@ -66,7 +66,7 @@ func (c Cache) Clear(names ...string) []string {
 
 // CacheOptions returns the options to open the cache of a home with its key.
 func CacheOptions(cfg *config.Config, key []byte, o Options) toolcache.Options {
-	path, _ := File(cfg)
+	path, _ := CachePath(cfg)
 	c := &cfg.Cache
 	return toolcache.Options{
 		Path: path, Key: key, Mode: c.Mode, Compression: c.Compression, TrustImported: c.TrustImported,
@@ -74,29 +74,29 @@ func CacheOptions(cfg *config.Config, key []byte, o Options) toolcache.Options {
 	}
 }
 
-// File returns the path of the tool cache. fellBack says that it is the fallback, because the first choice cannot be
+// CachePath returns the path of the tool cache. fellBack says that it is the fallback, because the first choice cannot be
 // written.
-func File(cfg *config.Config) (path string, fellBack bool) {
-	return toolcache.Place(cfg.Cache.File, cfg.Cache.Fallback)
+func CachePath(cfg *config.Config) (path string, fellBack bool) {
+	return toolcache.ChoosePath(cfg.Cache.File, cfg.Cache.Fallback)
 }
 
-// Key returns the path of the key for the servers' identities and for signatures.
-func Key(cfg *config.Config) string {
+// KeyPath returns the path of the file with the key for the servers' identities and for signatures.
+func KeyPath(cfg *config.Config) string {
 	if cfg.Cache.SharedKeyFile != "" {
 		return cfg.Cache.SharedKeyFile
 	}
 	return filepath.Join(cfg.Paths.State, "cache.key")
 }
 
-// Edit opens the cache of cfg, calls do, which changes it and returns the names of deleted entries, and writes the
-// result. A running gateway takes the change over. Edit fails if the cache is switched off.
-func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do func(Cache) []string) (removed []string, err error) {
+// DeleteEntries opens the cache of cfg, calls remove, which deletes entries and returns their servers, and writes the
+// result. A running gateway takes the change over. DeleteEntries fails if the cache is switched off.
+func DeleteEntries(ctx context.Context, cfg *config.Config, o Options, command string, remove func(Cache) []string) (removed []string, err error) {
 	c, err := open(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if removed = do(c); len(removed) == 0 {
+	if removed = remove(c); len(removed) == 0 {
 		return nil, NotKeptError(command, c.Flush(ctx))
 	}
 	if err := c.Flush(ctx); err != nil {
@@ -137,25 +137,25 @@ func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 	if !cfg.Cache.Enabled {
 		return Cache{}, OffError(op)
 	}
-	key, err := toolcache.LoadKey(Key(cfg))
+	key, err := toolcache.LoadKey(KeyPath(cfg))
 	if err != nil {
-		return Cache{}, &tool.Error{Op: op, Kind: tool.Internal, Subject: Key(cfg), Message: "there is no key for it", Err: err}
+		return Cache{}, &tool.Error{Op: op, Kind: tool.Internal, Subject: KeyPath(cfg), Message: "there is no key for it", Err: err}
 	}
 	return Cache{Cache: toolcache.Open(ctx, CacheOptions(cfg, key, o))}, nil
 }
 
-// Peek opens the cache of cfg, and its key, for reading. cache is nil if there is no key or no usable file; Peek
+// OpenForReading opens the cache of cfg, and its key, for reading. cache is nil if there is no key or no usable file; it
 // creates neither, since a gateway that has put a broken file aside may be about to write a new one. The caller
 // closes cache.
-func Peek(ctx context.Context, cfg *config.Config) (cache *toolcache.Cache, key []byte) {
-	if _, err := os.Stat(Key(cfg)); err != nil {
+func OpenForReading(ctx context.Context, cfg *config.Config) (cache *toolcache.Cache, key []byte) {
+	if _, err := os.Stat(KeyPath(cfg)); err != nil {
 		return nil, nil
 	}
-	key, err := toolcache.LoadKey(Key(cfg))
+	key, err := toolcache.LoadKey(KeyPath(cfg))
 	if err != nil || !cfg.Cache.Enabled {
 		return nil, key
 	}
-	path, _ := File(cfg)
+	path, _ := CachePath(cfg)
 	if CheckFile(path) != nil { // opening would create a missing file, and put a broken one aside
 		return nil, key
 	}
@@ -169,15 +169,16 @@ func Verify(data []byte) Report { return toolcache.Verify(data) }
 func Migrate(data []byte) (Migration, error) { return toolcache.Migrate(data) }
 
 // MigrateFile converts a cache file to the current format, under the lock that gateways take too, and keeps the old
-// one as <file>.v<version>.bak. m is the result of [Migrate] for it.
-func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string, m Migration) error {
+// one as <file>.v<version>.bak. planned is the result of [Migrate] for the file; only its versions are used, for the
+// audit.
+func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string, planned Migration) error {
 	const command = "cache migrate"
 	at := CacheOptions(cfg, nil, o)
 	at.Path = path
 	if err := toolcache.MigrateFile(ctx, at); err != nil {
 		return NotKeptError(command, err)
 	}
-	o.record(ctx, command, map[string]any{"file": path, "from": m.From, "to": m.To})
+	o.record(ctx, command, map[string]any{"file": path, "from": planned.From, "to": planned.To})
 	return nil
 }
 
@@ -187,19 +188,19 @@ func Plain(data []byte) ([]byte, error) { return toolcache.Plain(data) }
 // Schema returns the JSON Schema of a cache file.
 func Schema() []byte { return toolcache.Schema() }
 
-// Writable reports whether a cache file may be written or created, by the modes of file and folder.
-func Writable(path string) bool {
+// IsWritable reports whether a cache file may be written or created, by the modes of file and folder.
+func IsWritable(path string) bool {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o200 == 0 {
 		return false
 	}
-	_, elsewhere := toolcache.Place(path+".lock.none", path) // checks the folder, with a name that no file has
-	return !elsewhere
+	return toolcache.CanCreate(path)
 }
 
-// maxFile is one byte more than a cache file may have.
-const maxFile = 64<<20 + 1
+// maxFile is the largest size of a cache file in bytes.
+const maxFile = 64 << 20
 
-// ReadFile reads a file that may be a tool cache.
+// ReadFile reads a file that may be a tool cache. Of a file that is too large it returns one byte more than maxFile, so
+// that the checks of the text refuse it.
 func ReadFile(path string) ([]byte, error) {
 	fail := func(message, hint string, err error) error {
 		return &tool.Error{Op: "read tool cache", Kind: tool.Unavailable, Subject: path, Message: message, Hint: hint, Err: err}
@@ -221,7 +222,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, fail("", "who runs collie must be able to read it", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile))
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
 		return nil, fail("", "", err)
 	}
@@ -229,7 +230,7 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // CheckFile returns why a file cannot be used as a cache: it is missing (kind NotFound), cannot be read (Unavailable),
-// or is broken or another program's (Invalid).
+// or is broken, not a tool cache, or of a newer Collie (Invalid).
 func CheckFile(path string) error {
 	data, err := ReadFile(path)
 	if err != nil {
@@ -245,7 +246,7 @@ func CheckFile(path string) error {
 	}
 	return &tool.Error{
 		Op: "read tool cache", Kind: tool.Invalid, Subject: path, Message: message,
-		Hint: "collie cache verify shows everything that is wrong; a gateway keeps such a file aside and writes a new one",
+		Hint: "collie cache verify shows everything that is wrong; a gateway keeps a broken file aside and writes a new one, and leaves that of a newer Collie alone",
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
-// settings writes settings into a new home and reads them.
-func settings(t *testing.T, text string) *config.Config {
+// loadSettings writes settings into a new home and reads them.
+func loadSettings(t *testing.T, text string) *config.Config {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, config.FileName), []byte(text), 0o600); err != nil {
@@ -26,8 +26,8 @@ func settings(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// imported is a cache file of another program, of format 1.0.0, with a secret in it.
-const imported = `{"version":"1.0.0","mcpServers":{
+// otherProgramsCache is a cache file of another program, of format 1.0.0, with a secret in it.
+const otherProgramsCache = `{"version":"1.0.0","mcpServers":{
 	"trains":{"tools":[{"name":"查询","inputSchema":{"type":"object"}}],"lastUpdated":"2026-07-01 10:00:00","serverConfig":{"env":{"K":"geheim"}},
 		"configHash":"0000000000000000000000000000000000000000000000000000000000000000","version":"1.0.0"},
 	"gone":{"tools":[{"name":"x","inputSchema":{"type":"object"}}],"lastUpdated":"2026-07-01 10:00:00","serverConfig":{},
@@ -37,9 +37,9 @@ const imported = `{"version":"1.0.0","mcpServers":{
 // A migrated file has the current format and no secrets. The old one is kept beside it.
 func TestMigrateCacheFile(t *testing.T) {
 	t.Parallel()
-	cfg := settings(t, `{}`)
+	cfg := loadSettings(t, `{}`)
 	path := filepath.Join(t.TempDir(), "旧.json")
-	if err := os.WriteFile(path, []byte(imported), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(otherProgramsCache), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := cacheadmin.MigrateFile(t.Context(), cfg, cacheadmin.Options{Version: "1"}, path, cacheadmin.Migration{From: "1.0.0"}); err != nil {
@@ -52,13 +52,13 @@ func TestMigrateCacheFile(t *testing.T) {
 	if r := cacheadmin.Verify(data); !r.OK() || r.Version != "1.1.0" || len(r.Servers) != 2 {
 		t.Errorf("%+v", r)
 	}
-	if old, err := os.ReadFile(path + ".v1.0.0.bak"); err != nil || string(old) != imported {
+	if old, err := os.ReadFile(path + ".v1.0.0.bak"); err != nil || string(old) != otherProgramsCache {
 		t.Errorf("the old file is %q, %v", old, err)
 	}
 	if err := os.Chmod(path, 0o400); err != nil {
 		t.Fatal(err)
 	}
-	if cacheadmin.Writable(path) || !cacheadmin.Writable(path+".new") {
+	if cacheadmin.IsWritable(path) || !cacheadmin.IsWritable(path+".new") {
 		t.Error("a read-only file is writable, or one that can be made is not")
 	}
 }
@@ -87,7 +87,7 @@ func TestSharedPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := cacheadmin.SharedPlace(settings(t, string(raw))); got != want {
+		if got := cacheadmin.SharedPlace(loadSettings(t, string(raw))); got != want {
 			t.Errorf("%s: %q, want %q", shared, got, want)
 		}
 	}

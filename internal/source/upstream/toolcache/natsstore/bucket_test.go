@@ -32,10 +32,10 @@ func portOf(t *testing.T, address string) int {
 	return n
 }
 
-// keys opens the bucket as any other program would.
-func keys(t *testing.T, srv *server.Server) (jetstream.KeyValue, jetstream.Stream) {
+// openBucket opens the bucket as any other program would.
+func openBucket(t *testing.T, srv *server.Server) (jetstream.KeyValue, jetstream.Stream) {
 	t.Helper()
-	js, st := stream(t, srv, "collie-toolcache")
+	js, st := openStream(t, srv, "collie-toolcache")
 	kv, err := js.KeyValue(t.Context(), "collie-toolcache")
 	if err != nil {
 		t.Fatal(err)
@@ -46,23 +46,23 @@ func keys(t *testing.T, srv *server.Server) (jetstream.KeyValue, jetstream.Strea
 // The bucket holds only the entries and leases, and nothing piles up in it.
 func TestNothingPilesUp(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL())
-	now := commit(t, s, put(load(t, s), "keep", 1))
+	srv := startServer(t, server.Options{})
+	s := openStore(t, srv.ClientURL())
+	now := mustCommit(t, s, newChange(mustLoad(t, s), "keep", 1))
 	for i := range 50 {
-		now = commit(t, s, put(now, "a", i), put(now, "b", i))
+		now = mustCommit(t, s, newChange(now, "a", i), newChange(now, "b", i))
 		if i%10 == 9 {
-			now = commit(t, s, toolcache.Change{Server: "a", Old: now.Entries["a"]})
-			now = load(t, s)
+			now = mustCommit(t, s, toolcache.Change{Server: "a", Old: now.Entries["a"]})
+			now = mustLoad(t, s)
 		}
-		if _, err := s.Commit(t.Context(), []toolcache.Change{{Server: "c", Old: value(i), Entry: value(i)}}); err == nil {
+		if _, err := s.Commit(t.Context(), []toolcache.Change{{Server: "c", Old: entryWith(i), Entry: entryWith(i)}}); err == nil {
 			t.Fatal("a conflict went through")
 		}
 		if ok, err := s.Lease(t.Context(), "a", "h", time.Minute); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 	}
-	_, st := keys(t, srv)
+	_, st := openBucket(t, srv)
 	info, err := st.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -70,23 +70,23 @@ func TestNothingPilesUp(t *testing.T) {
 	if info.State.Msgs > 4 { // keep, b, that a was deleted, the lease
 		t.Errorf("%d messages in the bucket", info.State.Msgs)
 	}
-	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"keep": 1, "b": 49})
+	wantEntries(t, mustLoad(t, openStore(t, srv.ClientURL())), map[string]int{"keep": 1, "b": 49})
 }
 
 // Keys of other programs, and of earlier versions, are left alone.
 func TestForeignKeys(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL())
-	load(t, s) // makes the bucket
-	kv, _ := keys(t, srv)
+	srv := startServer(t, server.Options{})
+	s := openStore(t, srv.ClientURL())
+	mustLoad(t, s) // makes the bucket
+	kv, _ := openBucket(t, srv)
 	for _, key := range []string{"manifest", "entry.x.0", "theirs"} {
 		if _, err := kv.PutString(t.Context(), key, "{}"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	commit(t, s, put(load(t, s), "a", 1))
-	want(t, load(t, s), map[string]int{"a": 1})
+	mustCommit(t, s, newChange(mustLoad(t, s), "a", 1))
+	wantEntries(t, mustLoad(t, s), map[string]int{"a": 1})
 	for _, key := range []string{"manifest", "entry.x.0", "theirs"} {
 		if got, err := kv.Get(t.Context(), key); err != nil || string(got.Value()) != "{}" {
 			t.Errorf("%s: %v, %v", key, got, err)
@@ -97,24 +97,24 @@ func TestForeignKeys(t *testing.T) {
 // A damaged entry is left out until somebody writes it again; the others are not affected.
 func TestDamagedEntryIsLeftOut(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL())
-	commit(t, s, put(commit(t, s, put(load(t, s), "a", 1)), "b", 1))
-	kv, _ := keys(t, srv)
+	srv := startServer(t, server.Options{})
+	s := openStore(t, srv.ClientURL())
+	mustCommit(t, s, newChange(mustCommit(t, s, newChange(mustLoad(t, s), "a", 1)), "b", 1))
+	kv, _ := openBucket(t, srv)
 	for _, damaged := range []string{"", "no JSON", "\x1f\x8bno gzip", "\x1f"} {
 		if _, err := kv.PutString(t.Context(), "list.a", damaged); err != nil {
 			t.Fatal(err)
 		}
-		other := open(t, srv.ClientURL())
-		now := load(t, other)
-		want(t, now, map[string]int{"b": 1})
-		want(t, commit(t, other, put(now, "a", 2)), map[string]int{"a": 2, "b": 1})
+		other := openStore(t, srv.ClientURL())
+		now := mustLoad(t, other)
+		wantEntries(t, now, map[string]int{"b": 1})
+		wantEntries(t, mustCommit(t, other, newChange(now, "a", 2)), map[string]int{"a": 2, "b": 1})
 	}
-	want(t, load(t, s), map[string]int{"a": 2, "b": 1})
+	wantEntries(t, mustLoad(t, s), map[string]int{"a": 2, "b": 1})
 }
 
-// large returns an entry of 100 KiB that hardly compresses.
-func large() toolcache.Change {
+// largeChange returns an entry of 100 KiB that hardly compresses.
+func largeChange() toolcache.Change {
 	noise := make([]byte, 100<<10)
 	for i := range noise {
 		noise[i] = 'a' + byte(rand.Intn(26))
@@ -125,27 +125,27 @@ func large() toolcache.Change {
 // An entry too large for a message is not shared; the others are.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{MaxPayload: 32 << 10})
-	var log journal
+	srv := startServer(t, server.Options{MaxPayload: 32 << 10})
+	var log logBuffer
 	s, err := natsstore.Open(srv.ClientURL(), slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	large := large()
-	load(t, s)
-	want(t, commit(t, s, large, toolcache.Change{Server: "small", Entry: value(1)}), map[string]int{"small": 1})
-	want(t, commit(t, s, large), map[string]int{"small": 1}) // as each later commit tries
+	large := largeChange()
+	mustLoad(t, s)
+	wantEntries(t, mustCommit(t, s, large, toolcache.Change{Server: "small", Entry: entryWith(1)}), map[string]int{"small": 1})
+	wantEntries(t, mustCommit(t, s, large), map[string]int{"small": 1}) // as each later commit tries
 	if n := strings.Count(log.b.String(), "too large"); n != 1 {
 		t.Errorf("%d warnings:\n%s", n, log.b.String())
 	}
-	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
+	wantEntries(t, mustLoad(t, openStore(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 
 // An entry that exceeds the limits that another program set for the bucket is not shared; the others are.
 func TestTooLargeForTheBucket(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
+	srv := startServer(t, server.Options{})
 	conn, err := nats.Connect(srv.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -158,33 +158,33 @@ func TestTooLargeForTheBucket(t *testing.T) {
 	if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "collie-toolcache", MaxValueSize: 32 << 10}); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, srv.ClientURL())
-	load(t, s)
-	want(t, commit(t, s, large(), toolcache.Change{Server: "small", Entry: value(1)}), map[string]int{"small": 1})
-	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
+	s := openStore(t, srv.ClientURL())
+	mustLoad(t, s)
+	wantEntries(t, mustCommit(t, s, largeChange(), toolcache.Change{Server: "small", Entry: entryWith(1)}), map[string]int{"small": 1})
+	wantEntries(t, mustLoad(t, openStore(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 
 // A bucket that was deleted and created again by somebody else is treated as empty.
 func TestBucketMadeAnew(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL())
-	now := load(t, s)
+	srv := startServer(t, server.Options{})
+	s := openStore(t, srv.ClientURL())
+	now := mustLoad(t, s)
 	for i := range 20 {
-		now = commit(t, s, put(now, "a", i))
+		now = mustCommit(t, s, newChange(now, "a", i))
 	}
-	now = load(t, s)
-	js, _ := stream(t, srv, "collie-toolcache")
+	now = mustLoad(t, s)
+	js, _ := openStream(t, srv, "collie-toolcache")
 	if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
 		t.Fatal(err)
 	}
-	other := open(t, srv.ClientURL())
-	back(t, other) // the server may still be deleting the bucket, and not create it yet
-	commit(t, other, put(load(t, other), "b", 1))
-	now, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 20)})
+	other := openStore(t, srv.ClientURL())
+	awaitReconnect(t, other) // the server may still be deleting the bucket, and not create it yet
+	mustCommit(t, other, newChange(mustLoad(t, other), "b", 1))
+	now, err := s.Commit(t.Context(), []toolcache.Change{newChange(now, "a", 20)})
 	if err == nil {
 		t.Error("committed over an entry that is gone")
 	}
-	want(t, now, map[string]int{"b": 1})
-	want(t, commit(t, s, put(now, "a", 21)), map[string]int{"a": 21, "b": 1})
+	wantEntries(t, now, map[string]int{"b": 1})
+	wantEntries(t, mustCommit(t, s, newChange(now, "a", 21)), map[string]int{"a": 21, "b": 1})
 }

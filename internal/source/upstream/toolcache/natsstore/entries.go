@@ -73,13 +73,13 @@ func (k *bucketState) snapshot() toolcache.Snapshot {
 	return out
 }
 
-func (k *bucketState) told(revision uint64) {
+func (k *bucketState) raiseLast(revision uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.last = max(k.last, revision)
 }
 
-func (k *bucketState) upTo() uint64 {
+func (k *bucketState) lastKnown() uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.last
@@ -87,7 +87,7 @@ func (k *bucketState) upTo() uint64 {
 
 // Load requests what has changed since the last Load. Damaged entries are left out.
 func (s *Store) Load(ctx context.Context) (toolcache.Snapshot, error) {
-	return call(ctx, s, "load shared tool cache", s.load)
+	return runOnBucket(ctx, s, "load shared tool cache", s.load)
 }
 
 func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
@@ -95,7 +95,7 @@ func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error)
 	if err != nil {
 		return toolcache.Snapshot{}, err
 	}
-	defer s.stop(w)
+	defer s.stopWatch(w)
 	for {
 		select {
 		case e, ok := <-w.Updates():
@@ -105,8 +105,8 @@ func (s *Store) load(ctx context.Context, b *bucket) (toolcache.Snapshot, error)
 			case e == nil: // end of the current entries
 				return b.known.snapshot(), nil
 			}
-			b.known.set(e.Key()[len(listPrefix):], s.read(e))
-			b.known.told(e.Revision())
+			b.known.set(e.Key()[len(listPrefix):], s.unpack(e))
+			b.known.raiseLast(e.Revision())
 		case <-ctx.Done():
 			return toolcache.Snapshot{}, context.Cause(ctx)
 		}
@@ -118,14 +118,14 @@ var errEnded = errors.New("the server ended the watch")
 
 // watch starts a watch on all entries that have changed since the last Load.
 func (b *bucket) watch(ctx context.Context, more ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
-	if last := b.known.upTo(); last > 0 {
+	if last := b.known.lastKnown(); last > 0 {
 		more = append(more, jetstream.ResumeFromRevision(last+1))
 	}
 	return b.kv.Watch(ctx, listPrefix+">", more...)
 }
 
-// stop ends a watch. It also drains what the watch has already delivered, which would otherwise block the connection.
-func (s *Store) stop(w jetstream.KeyWatcher) {
+// stopWatch ends a watch. It also drains what the watch has already delivered, which would otherwise block the connection.
+func (s *Store) stopWatch(w jetstream.KeyWatcher) {
 	_ = w.Stop() // fails only if the connection is gone, and the watch with it
 	s.running.Go(func() {
 		for range w.Updates() {
@@ -133,8 +133,8 @@ func (s *Store) stop(w jetstream.KeyWatcher) {
 	})
 }
 
-// read unpacks an entry.
-func (s *Store) read(e jetstream.KeyValueEntry) version {
+// unpack unpacks an entry.
+func (s *Store) unpack(e jetstream.KeyValueEntry) version {
 	v := version{revision: e.Revision()}
 	if e.Operation() != jetstream.KeyValuePut {
 		return v
@@ -162,7 +162,7 @@ func (s *Store) Commit(ctx context.Context, changes []toolcache.Change) (toolcac
 			}
 		}
 	}
-	return call(ctx, s, op, func(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
+	return runOnBucket(ctx, s, op, func(ctx context.Context, b *bucket) (toolcache.Snapshot, error) {
 		err := s.commit(ctx, b, changes)
 		if !errors.Is(err, toolcache.ErrConflict) {
 			return b.known.snapshot(), err
@@ -189,7 +189,7 @@ func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Chang
 			if !bytes.Equal(below.raw, c.Old) {
 				return toolcache.ErrConflict
 			}
-			next, err := s.put(ctx, b, listPrefix+c.Server, c.Entry, below)
+			next, err := s.writeEntry(ctx, b, listPrefix+c.Server, c.Entry, below)
 			switch {
 			case isConflict(err):
 				return toolcache.ErrConflict
@@ -202,8 +202,8 @@ func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Chang
 	return group.Wait()
 }
 
-// put writes an entry, or deletes it if nil, and returns the version after that.
-func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMessage, below version) (version, error) {
+// writeEntry writes an entry, or deletes it if nil, and returns the version after that.
+func (s *Store) writeEntry(ctx context.Context, b *bucket, key string, entry json.RawMessage, below version) (version, error) {
 	if entry == nil {
 		if below.raw == nil {
 			return below, nil
@@ -216,7 +216,7 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 		return below, err
 	}
 	if len(packed) > b.room {
-		s.leaveOut(b, key, len(packed), "max_payload of the NATS server")
+		s.warnTooLarge(b, key, len(packed), "max_payload of the NATS server")
 		return below, nil
 	}
 	next := version{raw: entry}
@@ -226,14 +226,14 @@ func (s *Store) put(ctx context.Context, b *bucket, key string, entry json.RawMe
 		next.revision, err = b.kv.Update(ctx, key, packed, below.revision)
 	}
 	if errors.Is(err, jetstream.ErrStreamMessageExceedsMaximum) { // a limit of the bucket, if another program created it
-		s.leaveOut(b, key, len(packed), "the bucket's limit of a value")
+		s.warnTooLarge(b, key, len(packed), "the bucket's limit of a value")
 		return below, nil
 	}
 	return next, err
 }
 
-// leaveOut warns that an entry is not shared, once for each connection, since every commit tries it again.
-func (s *Store) leaveOut(b *bucket, key string, size int, limit string) {
+// warnTooLarge warns that an entry is not shared, once for each connection, since every commit tries it again.
+func (s *Store) warnTooLarge(b *bucket, key string, size int, limit string) {
 	if _, again := b.leftOut.LoadOrStore(key, true); !again {
 		s.log.Warn("shared tool cache: an entry is too large and is not shared", "key", key, "bytes", size, "raise", limit)
 	}

@@ -22,9 +22,9 @@ type lease struct {
 // Lease implements [toolcache.Shared]. The NATS server's clock decides when a lease ends, since those of the gateways
 // may differ.
 func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
-	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
+	return runOnBucket(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
 		for {
-			ok, err := b.lease(ctx, server, holder, d)
+			ok, err := b.tryLease(ctx, server, holder, d)
 			if !isConflict(err) {
 				return ok, err
 			}
@@ -32,8 +32,8 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 	})
 }
 
-// lease tries once. If another was faster, [isConflict] is true of the error.
-func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
+// tryLease tries once. If another was faster, [isConflict] is true of the error.
+func (b *bucket) tryLease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	sum := sha256.Sum256([]byte(server))
 	key := leasePrefix + hex.EncodeToString(sum[:16])
 	stored, err := b.kv.Get(ctx, key)
@@ -50,7 +50,7 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 		return free, nil // not ours, so there is nothing to give back
 	}
 	if !free && !mine {
-		if ended, err := b.ended(ctx, stored, now); err != nil || !ended {
+		if ended, err := b.hasEnded(ctx, stored, now); err != nil || !ended {
 			return false, err
 		}
 	}
@@ -70,9 +70,9 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	return err == nil, err
 }
 
-// ended reports whether a lease has expired. Both times come from the NATS server: what its clock says now, and when it
+// hasEnded reports whether a lease has expired. Both times come from the NATS server: what its clock says now, and when it
 // stored the lease.
-func (b *bucket) ended(ctx context.Context, stored jetstream.KeyValueEntry, l lease) (bool, error) {
+func (b *bucket) hasEnded(ctx context.Context, stored jetstream.KeyValueEntry, l lease) (bool, error) {
 	stream, err := b.js.Stream(ctx, "KV_"+b.kv.Bucket())
 	if err != nil {
 		return false, err

@@ -27,8 +27,8 @@ func wantLease(t *testing.T, s *natsstore.Store, name, holder string, d time.Dur
 // A lease belongs to its holder's name until it is given back. Leases of other servers are not affected.
 func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	a, b := open(t, srv.ClientURL()), open(t, srv.ClientURL())
+	srv := startServer(t, server.Options{})
+	a, b := openStore(t, srv.ClientURL()), openStore(t, srv.ClientURL())
 	wantLease(t, a, "lease", "holder-a", time.Minute, true)
 	wantLease(t, b, "lease", "holder-b", time.Minute, false)
 	wantLease(t, b, "lease-other", "holder-b", time.Minute, true) // another server's is free
@@ -45,11 +45,11 @@ func TestLeaseExcludes(t *testing.T) {
 // Of ten that ask for a free lease at once, one gets it.
 func TestLeaseOfOneOnly(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
+	srv := startServer(t, server.Options{})
 	var won atomic.Int32
 	var all sync.WaitGroup
 	for i := range 10 {
-		s := open(t, srv.ClientURL())
+		s := openStore(t, srv.ClientURL())
 		all.Go(func() {
 			ok, err := s.Lease(t.Context(), "race", strconv.Itoa(i), time.Hour)
 			if err != nil {
@@ -69,8 +69,8 @@ func TestLeaseOfOneOnly(t *testing.T) {
 // A lease ends by itself, and not before its time; renewing it starts the time anew.
 func TestLeaseExpires(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	a, b := open(t, srv.ClientURL()), open(t, srv.ClientURL())
+	srv := startServer(t, server.Options{})
+	a, b := openStore(t, srv.ClientURL()), openStore(t, srv.ClientURL())
 	const d = 500 * time.Millisecond
 	wantLease(t, a, "expires", "holder-a", d, true)
 	renewed := time.Now()

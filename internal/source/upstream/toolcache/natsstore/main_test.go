@@ -12,8 +12,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start runs a NATS server with JetStream in this process, on any free port where opts names none.
-func start(t *testing.T, opts server.Options) *server.Server {
+// startServer runs a NATS server with JetStream in this process, on any free port where opts names none.
+func startServer(t *testing.T, opts server.Options) *server.Server {
 	t.Helper()
 	opts.Host, opts.JetStream, opts.NoLog, opts.NoSigs = "127.0.0.1", true, true, true
 	if opts.Port == 0 {
@@ -30,11 +30,11 @@ func start(t *testing.T, opts server.Options) *server.Server {
 	if !srv.ReadyForConnections(waitLimit) {
 		t.Fatal("the server does not start")
 	}
-	t.Cleanup(func() { stop(srv) })
+	t.Cleanup(func() { stopServer(srv) })
 	return srv
 }
 
-func stop(srv *server.Server) {
+func stopServer(srv *server.Server) {
 	srv.Shutdown()
 	srv.WaitForShutdown()
 }

@@ -27,7 +27,7 @@ import (
 // A Store passes the tests that each backend must pass.
 func TestBackend(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
+	srv := startServer(t, server.Options{})
 	toolcachetest.RunBackend(t, func(t *testing.T) toolcache.Backend {
 		t.Helper()
 		s, err := natsstore.Open(srv.ClientURL(), nil)
@@ -38,8 +38,8 @@ func TestBackend(t *testing.T) {
 	})
 }
 
-// open returns a Store that is closed with the test.
-func open(t *testing.T, where string) *natsstore.Store {
+// openStore returns a Store that is closed with the test.
+func openStore(t *testing.T, where string) *natsstore.Store {
 	t.Helper()
 	s, err := natsstore.Open(where, nil)
 	if err != nil {
@@ -49,16 +49,16 @@ func open(t *testing.T, where string) *natsstore.Store {
 	return s
 }
 
-// put returns a change to the content that was last loaded.
-func put(now toolcache.Snapshot, server string, v int) toolcache.Change {
-	return toolcache.Change{Server: server, Old: now.Entries[server], Entry: value(v)}
+// newChange returns a change to the content that was last loaded.
+func newChange(now toolcache.Snapshot, server string, v int) toolcache.Change {
+	return toolcache.Change{Server: server, Old: now.Entries[server], Entry: entryWith(v)}
 }
 
-// value returns an entry that contains v.
-func value(v int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"v":%d}`, v)) }
+// entryWith returns an entry that contains v.
+func entryWith(v int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"v":%d}`, v)) }
 
-// commit makes changes that must succeed, and returns the content after them.
-func commit(t *testing.T, s *natsstore.Store, changes ...toolcache.Change) toolcache.Snapshot {
+// mustCommit makes changes that must succeed, and returns the content after them.
+func mustCommit(t *testing.T, s *natsstore.Store, changes ...toolcache.Change) toolcache.Snapshot {
 	t.Helper()
 	now, err := s.Commit(t.Context(), changes)
 	if err != nil {
@@ -67,8 +67,8 @@ func commit(t *testing.T, s *natsstore.Store, changes ...toolcache.Change) toolc
 	return now
 }
 
-// load returns the content of the bucket.
-func load(t *testing.T, s *natsstore.Store) toolcache.Snapshot {
+// mustLoad returns the content of the bucket.
+func mustLoad(t *testing.T, s *natsstore.Store) toolcache.Snapshot {
 	t.Helper()
 	snap, err := s.Load(t.Context())
 	if err != nil {
@@ -77,20 +77,20 @@ func load(t *testing.T, s *natsstore.Store) toolcache.Snapshot {
 	return snap
 }
 
-// want compares the stored entries.
-func want(t *testing.T, got toolcache.Snapshot, entries map[string]int) {
+// wantEntries compares the stored entries.
+func wantEntries(t *testing.T, got toolcache.Snapshot, entries map[string]int) {
 	t.Helper()
 	expect := map[string]json.RawMessage{}
 	for name, v := range entries {
-		expect[name] = value(v)
+		expect[name] = entryWith(v)
 	}
 	if diff := cmp.Diff(expect, got.Entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%.1000s", diff)
 	}
 }
 
-// stream opens the bucket's stream from outside.
-func stream(t *testing.T, srv *server.Server, bucket string) (jetstream.JetStream, jetstream.Stream) {
+// openStream opens the bucket's stream from outside.
+func openStream(t *testing.T, srv *server.Server, bucket string) (jetstream.JetStream, jetstream.Stream) {
 	t.Helper()
 	conn, err := nats.Connect(srv.ClientURL())
 	if err != nil {
@@ -124,7 +124,7 @@ func TestAddress(t *testing.T) {
 			t.Errorf("the error for %q shows the secret: %v", where, err)
 		}
 	}
-	srv := start(t, server.Options{})
+	srv := startServer(t, server.Options{})
 	for where, bucket := range map[string]string{
 		srv.ClientURL():                                "collie-toolcache",
 		srv.ClientURL() + "/":                          "collie-toolcache",
@@ -132,19 +132,19 @@ func TestAddress(t *testing.T) {
 		"nats://127.0.0.1:1, " + srv.ClientURL():       "collie-toolcache",
 		"nats://127.0.0.1:1," + srv.ClientURL() + "/x": "x",
 	} {
-		s := open(t, where)
-		commit(t, s, put(load(t, s), "a", 1))
-		stream(t, srv, bucket)
+		s := openStore(t, where)
+		mustCommit(t, s, newChange(mustLoad(t, s), "a", 1))
+		openStream(t, srv, bucket)
 	}
 }
 
-// journal collects a log.
-type journal struct {
+// logBuffer collects a log.
+type logBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *logBuffer) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.b.Write(p)
@@ -153,12 +153,12 @@ func (j *journal) Write(p []byte) (int, error) {
 // Passwords appear in no error and no log.
 func TestSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{Username: "collie", Password: "right-s3cr3t"})
+	srv := startServer(t, server.Options{Username: "collie", Password: "right-s3cr3t"})
 	u, err := url.Parse(srv.ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log journal
+	var log logBuffer
 	logged := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	at := func(password string) *natsstore.Store {
 		u.User = url.UserPassword("collie", password)
@@ -170,13 +170,13 @@ func TestSecretsAreNotShown(t *testing.T) {
 		return s
 	}
 	s := at("right-s3cr3t")
-	commit(t, s, put(load(t, s), "a", 1))
+	mustCommit(t, s, newChange(mustLoad(t, s), "a", 1))
 	_, err = at("wrong-s3cr3t").Load(t.Context())
 	var e *tool.Error
 	if !errors.As(err, &e) || e.Kind != tool.Denied || e.Hint == "" {
 		t.Errorf("wrong password: %v, want %s with a hint", err, tool.Denied)
 	}
-	stop(srv)
+	stopServer(srv)
 	_, gone := s.Load(t.Context())
 	if gone == nil {
 		t.Fatal("loaded from a server that has stopped")
@@ -200,7 +200,7 @@ func TestNoServer(t *testing.T) {
 	}
 	defer func() { _ = l.Close() }()
 	for name, where := range map[string]string{"nobody there": "nats://127.0.0.1:1", "silent": "nats://" + l.Addr().String()} {
-		s := open(t, where)
+		s := openStore(t, where)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		_, err := s.Load(ctx)
 		ended := ctx.Err() != nil
@@ -222,11 +222,11 @@ func TestNoJetStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv.Start()
-	t.Cleanup(func() { stop(srv) })
+	t.Cleanup(func() { stopServer(srv) })
 	if !srv.ReadyForConnections(30 * time.Second) {
 		t.Fatal("the server does not start")
 	}
-	_, err = open(t, srv.ClientURL()).Load(t.Context())
+	_, err = openStore(t, srv.ClientURL()).Load(t.Context())
 	var e *tool.Error
 	if !errors.As(err, &e) || e.Kind != tool.Unavailable || !strings.Contains(e.Hint, "JetStream") {
 		t.Errorf("load: %#v, want %s with a hint at JetStream", err, tool.Unavailable)

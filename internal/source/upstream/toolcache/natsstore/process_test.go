@@ -23,8 +23,8 @@ const writerAddress = "COLLIE_TEST_NATS_WRITER"
 // servers is the number of servers that each gateway here has.
 const servers = 10
 
-// wants returns these servers as lookups ask for them.
-func wants() []toolcache.Want {
+// newWants returns these servers as lookups ask for them.
+func newWants() []toolcache.Want {
 	list := make([]toolcache.Want, servers)
 	for i := range list {
 		list[i] = toolcache.Want{Name: fmt.Sprintf("s%d", i), Hash: fmt.Sprintf("%064x", i), MaxAge: time.Hour, MaxStale: time.Hour}
@@ -32,19 +32,19 @@ func wants() []toolcache.Want {
 	return list
 }
 
-// gateway returns a cache in memory that shares through the NATS server at where.
-func gateway(t *testing.T, where string) *toolcache.Cache {
+// openGateway returns a cache in memory that shares through the NATS server at where.
+func openGateway(t *testing.T, where string) *toolcache.Cache {
 	t.Helper()
-	c := toolcache.Open(t.Context(), toolcache.Options{Key: bytes.Repeat([]byte{7}, 32), Shared: open(t, where)})
+	c := toolcache.Open(t.Context(), toolcache.Options{Key: bytes.Repeat([]byte{7}, 32), Shared: openStore(t, where)})
 	t.Cleanup(func() { _ = c.Close() })
-	c.Configured(wants())
+	c.Configured(newWants())
 	t.Cleanup(c.Watch(func(string) {}))
 	return c
 }
 
-// tell stores a list of n tools for each server, as if the servers had told it.
-func tell(c *toolcache.Cache, n int) {
-	for _, w := range wants() {
+// storeLists stores a list of n tools for each server, as if the servers had told it.
+func storeLists(c *toolcache.Cache, n int) {
+	for _, w := range newWants() {
 		e := &toolcache.Entry{ConfigHash: w.Hash}
 		for i := range n {
 			e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{}}`, i, strings.Repeat("列车", 50))))
@@ -53,10 +53,10 @@ func tell(c *toolcache.Cache, n int) {
 	}
 }
 
-// bucketState returns how many tools a gateway knows of each server; -1 if the numbers differ, as they may while
+// countKnownTools returns how many tools a gateway knows of each server; -1 if the numbers differ, as they may while
 // somebody writes.
-func bucketState(c *toolcache.Cache) (n int) {
-	for i, w := range wants() {
+func countKnownTools(c *toolcache.Cache) (n int) {
+	for i, w := range newWants() {
 		e, _, _ := c.Lookup(w)
 		switch {
 		case i == 0 && e != nil:
@@ -75,11 +75,11 @@ func TestWriterChild(t *testing.T) {
 	if where == "" {
 		return // it is the child of the test below
 	}
-	place := open(t, where)
-	before, told := load(t, place), false
-	c := gateway(t, where)
-	for n := bucketState(c) + 1; ; n++ {
-		tell(c, max(n, 1))
+	place := openStore(t, where)
+	before, told := mustLoad(t, place), false
+	c := openGateway(t, where)
+	for n := countKnownTools(c) + 1; ; n++ {
+		storeLists(c, max(n, 1))
 		if err := c.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestWriterChild(t *testing.T) {
 			if err := c.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			now, fresh := load(t, place), 0
+			now, fresh := mustLoad(t, place), 0
 			for name, raw := range now.Entries {
 				if !bytes.Equal(raw, before.Entries[name]) {
 					fresh++
@@ -108,9 +108,9 @@ func TestWriterChild(t *testing.T) {
 // first writes, and has its own lists taken over.
 func TestProcessesConverge(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
+	srv := startServer(t, server.Options{})
 	where := srv.ClientURL()
-	c := gateway(t, where)
+	c := openGateway(t, where)
 	for round := range 5 {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestWriterChild$", "-test.count=1")
 		cmd.Env = append(os.Environ(), writerAddress+"="+where)
@@ -129,22 +129,22 @@ func TestProcessesConverge(t *testing.T) {
 		}
 		kill.Stop()
 		_ = cmd.Wait() // it was killed
-		kept := load(t, open(t, where))
+		kept := mustLoad(t, openStore(t, where))
 		if len(kept.Entries) != servers {
 			t.Fatalf("round %d: %d entries are kept, want %d", round, len(kept.Entries), servers)
 		}
-		eventually(t, "what the other has told is taken over", func() bool { return bucketState(c) != 0 })
+		eventually(t, "what the other has told is taken over", func() bool { return countKnownTools(c) != 0 })
 		if st := c.Stats(); st.Shared.Dropped != 0 {
 			t.Fatalf("round %d: %d entries are not whole", round, st.Shared.Dropped)
 		}
 	}
-	other := gateway(t, where)
+	other := openGateway(t, where)
 	const many = 200 // more than a child gets to
-	tell(c, many)
+	storeLists(c, many)
 	eventually(t, "both know the same", func() bool {
 		if err := c.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return bucketState(c) == many && bucketState(other) == many
+		return countKnownTools(c) == many && countKnownTools(other) == many
 	})
 }

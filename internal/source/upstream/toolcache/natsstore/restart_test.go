@@ -12,8 +12,8 @@ import (
 	"collie/test/port"
 )
 
-// within waits for a value from c.
-func within(t *testing.T, what string, c <-chan struct{}) {
+// wantSignal waits for a value from c.
+func wantSignal(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
@@ -22,8 +22,8 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 	}
 }
 
-// watching returns a channel that gets a value after each commit by others, or once for several.
-func watching(t *testing.T, s *natsstore.Store) <-chan struct{} {
+// startWatching returns a channel that gets a value after each commit by others, or once for several.
+func startWatching(t *testing.T, s *natsstore.Store) <-chan struct{} {
 	t.Helper()
 	told := make(chan struct{}, 1)
 	go func() {
@@ -37,8 +37,8 @@ func watching(t *testing.T, s *natsstore.Store) <-chan struct{} {
 	return told
 }
 
-// back waits until a store is connected again.
-func back(t *testing.T, s *natsstore.Store) {
+// awaitReconnect waits until a store is connected again.
+func awaitReconnect(t *testing.T, s *natsstore.Store) {
 	t.Helper()
 	eventually(t, "the server is back", func() bool {
 		_, err := s.Load(t.Context())
@@ -50,27 +50,27 @@ func back(t *testing.T, s *natsstore.Store) {
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
 	opts := server.Options{StoreDir: t.TempDir(), Port: portOf(t, port.Address(t))}
-	srv := start(t, opts)
+	srv := startServer(t, opts)
 	where := srv.ClientURL()
-	s, other := open(t, where), open(t, where)
-	now := commit(t, other, put(load(t, other), "a", 1))
-	load(t, s)
-	told := watching(t, s)
-	now = commit(t, other, put(now, "a", 2))
-	within(t, "before the restart", told)
+	s, other := openStore(t, where), openStore(t, where)
+	now := mustCommit(t, other, newChange(mustLoad(t, other), "a", 1))
+	mustLoad(t, s)
+	told := startWatching(t, s)
+	now = mustCommit(t, other, newChange(now, "a", 2))
+	wantSignal(t, "before the restart", told)
 
-	stop(srv)
-	start(t, opts)
-	within(t, "that the server is back", told)
-	back(t, s)
-	back(t, other)
-	want(t, load(t, s), map[string]int{"a": 2})
+	stopServer(srv)
+	startServer(t, opts)
+	wantSignal(t, "that the server is back", told)
+	awaitReconnect(t, s)
+	awaitReconnect(t, other)
+	wantEntries(t, mustLoad(t, s), map[string]int{"a": 2})
 	for len(told) > 0 {
 		<-told
 	}
-	commit(t, other, put(now, "a", 3))
-	within(t, "after the restart", told)
-	want(t, load(t, s), map[string]int{"a": 3})
+	mustCommit(t, other, newChange(now, "a", 3))
+	wantSignal(t, "after the restart", told)
+	wantEntries(t, mustLoad(t, s), map[string]int{"a": 3})
 	wantLease(t, s, "a", "h", time.Minute, true)
 }
 
@@ -78,37 +78,37 @@ func TestServerRestarts(t *testing.T) {
 func TestServerLosesAll(t *testing.T) {
 	t.Parallel()
 	opts := server.Options{Port: portOf(t, port.Address(t))}
-	srv := start(t, opts)
+	srv := startServer(t, opts)
 	where := srv.ClientURL()
-	s, other := open(t, where), open(t, where)
-	commit(t, s, put(load(t, s), "a", 1))
-	now := load(t, other)
-	told := watching(t, s)
-	now = commit(t, other, put(now, "a", 2))
-	within(t, "before the restart", told)
-	stop(srv)
-	start(t, opts)
-	within(t, "that everything is gone", told)
-	back(t, s)
-	want(t, load(t, s), nil)
-	if _, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 3)}); !errors.Is(err, toolcache.ErrConflict) {
+	s, other := openStore(t, where), openStore(t, where)
+	mustCommit(t, s, newChange(mustLoad(t, s), "a", 1))
+	now := mustLoad(t, other)
+	told := startWatching(t, s)
+	now = mustCommit(t, other, newChange(now, "a", 2))
+	wantSignal(t, "before the restart", told)
+	stopServer(srv)
+	startServer(t, opts)
+	wantSignal(t, "that everything is gone", told)
+	awaitReconnect(t, s)
+	wantEntries(t, mustLoad(t, s), nil)
+	if _, err := s.Commit(t.Context(), []toolcache.Change{newChange(now, "a", 3)}); !errors.Is(err, toolcache.ErrConflict) {
 		t.Errorf("commit over an entry that is gone: %v, want ErrConflict", err)
 	}
-	back(t, other)
+	awaitReconnect(t, other)
 	for len(told) > 0 {
 		<-told
 	}
-	commit(t, other, put(load(t, other), "a", 4))
-	within(t, "the first commit", told)
+	mustCommit(t, other, newChange(mustLoad(t, other), "a", 4))
+	wantSignal(t, "the first commit", told)
 }
 
 // A bucket that is deleted while the server runs is treated as empty: it is created and filled again.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
-	srv := start(t, server.Options{})
-	s := open(t, srv.ClientURL())
-	now := commit(t, s, put(load(t, s), "a", 1))
-	js, _ := stream(t, srv, "collie-toolcache")
+	srv := startServer(t, server.Options{})
+	s := openStore(t, srv.ClientURL())
+	now := mustCommit(t, s, newChange(mustLoad(t, s), "a", 1))
+	js, _ := openStream(t, srv, "collie-toolcache")
 	forget := func() {
 		t.Helper()
 		if err := js.DeleteKeyValue(t.Context(), "collie-toolcache"); err != nil {
@@ -116,11 +116,11 @@ func TestBucketDeleted(t *testing.T) {
 		}
 	}
 	forget()
-	back(t, s) // the server may still be deleting the bucket, and not create it yet
-	want(t, load(t, s), nil)
+	awaitReconnect(t, s) // the server may still be deleting the bucket, and not create it yet
+	wantEntries(t, mustLoad(t, s), nil)
 	forget()
 	eventually(t, "a commit over an entry that is gone is refused", func() bool {
-		_, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 3)})
+		_, err := s.Commit(t.Context(), []toolcache.Change{newChange(now, "a", 3)})
 		if err == nil {
 			t.Fatal("committed over an entry that is gone")
 		}
@@ -131,5 +131,5 @@ func TestBucketDeleted(t *testing.T) {
 		ok, err := s.Lease(t.Context(), "a", "h", time.Minute)
 		return ok && err == nil
 	})
-	want(t, commit(t, s, put(load(t, s), "a", 4)), map[string]int{"a": 4})
+	wantEntries(t, mustCommit(t, s, newChange(mustLoad(t, s), "a", 4)), map[string]int{"a": 4})
 }

@@ -42,7 +42,7 @@ type Store struct {
 
 	mu        sync.Mutex // guards the fields below, and running.Add against Close
 	closed    bool
-	dialing   *dialAttempt
+	dialing   *dialAttempt // the last one; once it has succeeded, it holds the connection
 	open      *bucket
 	connected chan struct{} // closed and replaced after each reconnection
 }
@@ -57,7 +57,7 @@ const timeout = 2 * time.Second
 // bucket is created if it does not exist. Open makes no connection and fails only for an invalid address. log gets
 // damaged entries and connection problems; nil discards. The caller closes the Store.
 func Open(where string, log *slog.Logger) (*Store, error) {
-	a, err := parse(where)
+	a, err := parseAddress(where)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// enter registers a call. The returned context also ends with the Store.
-func (s *Store) enter(ctx context.Context, op string) (_ context.Context, leave func(), err error) {
+// beginCall registers a call. The returned context also ends with the Store.
+func (s *Store) beginCall(ctx context.Context, op string) (_ context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -96,10 +96,10 @@ func (s *Store) enter(ctx context.Context, op string) (_ context.Context, leave 
 	return ctx, func() { stop(); cancel(nil); s.running.Done() }, nil
 }
 
-// call runs work on the bucket, and once more if the bucket turns out to be gone.
-func call[T any](ctx context.Context, s *Store, op string, work func(context.Context, *bucket) (T, error)) (T, error) {
+// runOnBucket runs work on the bucket, and once more if the bucket turns out to be gone.
+func runOnBucket[T any](ctx context.Context, s *Store, op string, work func(context.Context, *bucket) (T, error)) (T, error) {
 	var none T
-	ctx, leave, err := s.enter(ctx, op)
+	ctx, leave, err := s.beginCall(ctx, op)
 	if err != nil {
 		return none, err
 	}
@@ -171,7 +171,7 @@ type address struct {
 	bucket   string
 }
 
-func parse(where string) (a address, err error) {
+func parseAddress(where string) (a address, err error) {
 	a.bucket = defaultBucket
 	var redacted []string
 	for one := range strings.SplitSeq(where, ",") {

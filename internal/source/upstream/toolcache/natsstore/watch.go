@@ -21,7 +21,7 @@ const (
 // later, it waits for it and then calls f, since entries may have changed meanwhile.
 func (s *Store) Watch(ctx context.Context, f func()) error {
 	const op = "watch shared tool cache"
-	ctx, leave, err := s.enter(ctx, op)
+	ctx, leave, err := s.beginCall(ctx, op)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Store) listen(ctx context.Context, f func(), again bool) (heard bool, e
 		s.forget(b)
 		return false, err
 	}
-	defer s.stop(w)
+	defer s.stopWatch(w)
 	if again {
 		f()
 	}

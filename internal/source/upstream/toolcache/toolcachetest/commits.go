@@ -18,38 +18,38 @@ import (
 
 // This file tests that commits keep or refuse changes that were made at the same time.
 
-func (s suite) empty(t *testing.T) {
+func (s suite) testEmpty(t *testing.T) {
 	a := s.handles(t, 1)[0]
-	if got := load(t, a); got.Generation != 0 || len(got.Entries) != 0 {
+	if got := mustLoad(t, a); got.Generation != 0 || len(got.Entries) != 0 {
 		t.Errorf("an empty place loads as %+v, want the zero Snapshot", got)
 	}
 	_, err := a.Commit(t.Context(), []toolcache.Change{{Server: "empty", Old: json.RawMessage(`{"v":0}`), Entry: json.RawMessage(`{}`)}})
 	if !errors.Is(err, toolcache.ErrConflict) {
 		t.Errorf("commit on an entry that never was: %v, want ErrConflict", err)
 	}
-	if got := load(t, a); len(got.Entries) != 0 {
+	if got := mustLoad(t, a); len(got.Entries) != 0 {
 		t.Errorf("the refused commit left %v", got.Entries)
 	}
 }
 
-// conflict commits on entries that somebody else has replaced, deleted or added.
-func (s suite) conflict(t *testing.T) {
+// testConflict commits on entries that somebody else has replaced, deleted or added.
+func (s suite) testConflict(t *testing.T) {
 	a, b := s.pair(t)
-	mustChange(t, a, map[string]string{"conflict-1": `{"by":"first"}`, "conflict-2": `{"by":"first"}`})
-	old := load(t, a)
-	mustChange(t, b, map[string]string{"conflict-1": `{"by":"b"}`, "conflict-3": `{"by":"b"}`}, "conflict-2")
+	mustCommit(t, a, map[string]string{"conflict-1": `{"by":"first"}`, "conflict-2": `{"by":"first"}`})
+	old := mustLoad(t, a)
+	mustCommit(t, b, map[string]string{"conflict-1": `{"by":"b"}`, "conflict-3": `{"by":"b"}`}, "conflict-2")
 	want := map[string]string{"conflict-1": `{"by":"b"}`, "conflict-3": `{"by":"b"}`}
 	for _, server := range []string{"conflict-1", "conflict-2", "conflict-3"} {
 		for name, writer := range map[string]toolcache.Backend{"another": a, "the same handle": b} {
-			now, err := writer.Commit(t.Context(), []toolcache.Change{over(old, server, `{"by":"late"}`)})
+			now, err := writer.Commit(t.Context(), []toolcache.Change{newChange(old, server, `{"by":"late"}`)})
 			if !errors.Is(err, toolcache.ErrConflict) {
 				t.Errorf("commit of %s over an old %s: %v, want ErrConflict", name, server, err)
 			}
 			wantEntries(t, now, "conflict", want)
 		}
 	}
-	wantEntries(t, load(t, a), "conflict", want)
-	now, err := a.Commit(t.Context(), []toolcache.Change{over(load(t, a), "conflict-1", `{"by":"a"}`)})
+	wantEntries(t, mustLoad(t, a), "conflict", want)
+	now, err := a.Commit(t.Context(), []toolcache.Change{newChange(mustLoad(t, a), "conflict-1", `{"by":"a"}`)})
 	if err != nil {
 		t.Errorf("commit after loading again: %v", err)
 	}
@@ -57,29 +57,29 @@ func (s suite) conflict(t *testing.T) {
 	wantEntries(t, now, "conflict", want)
 }
 
-func (s suite) deletes(t *testing.T) {
+func (s suite) testDeletes(t *testing.T) {
 	a, b := s.pair(t)
-	mustChange(t, a, map[string]string{"del-1": `{}`, "del-2": `{}`})
-	mustChange(t, b, map[string]string{"del-3": `{"new":true}`}, "del-1", "del-never-was")
-	wantEntries(t, load(t, a), "del-", map[string]string{"del-2": `{}`, "del-3": `{"new":true}`})
-	mustChange(t, b, nil, "del-2", "del-3")
-	wantEntries(t, load(t, a), "del-", nil)
-	mustChange(t, b, map[string]string{"del-1": `{"again":true}`})
-	wantEntries(t, load(t, a), "del-", map[string]string{"del-1": `{"again":true}`})
+	mustCommit(t, a, map[string]string{"del-1": `{}`, "del-2": `{}`})
+	mustCommit(t, b, map[string]string{"del-3": `{"new":true}`}, "del-1", "del-never-was")
+	wantEntries(t, mustLoad(t, a), "del-", map[string]string{"del-2": `{}`, "del-3": `{"new":true}`})
+	mustCommit(t, b, nil, "del-2", "del-3")
+	wantEntries(t, mustLoad(t, a), "del-", nil)
+	mustCommit(t, b, map[string]string{"del-1": `{"again":true}`})
+	wantEntries(t, mustLoad(t, a), "del-", map[string]string{"del-1": `{"again":true}`})
 }
 
-// ownCopies changes a loaded Snapshot, which must not change the stored content.
-func (s suite) ownCopies(t *testing.T) {
+// testOwnCopies changes a loaded Snapshot, which must not change the stored content.
+func (s suite) testOwnCopies(t *testing.T) {
 	a := s.handles(t, 1)[0]
-	mustChange(t, a, map[string]string{"own": `{"kept":true}`})
-	got := load(t, a)
+	mustCommit(t, a, map[string]string{"own": `{"kept":true}`})
+	got := mustLoad(t, a)
 	delete(got.Entries, "own")
 	got.Entries["own-2"] = json.RawMessage(`{}`)
-	wantEntries(t, load(t, a), "own", map[string]string{"own": `{"kept":true}`})
+	wantEntries(t, mustLoad(t, a), "own", map[string]string{"own": `{"kept":true}`})
 }
 
-// model compares random commits of two handles with a map.
-func (s suite) model(t *testing.T) {
+// testAgainstMap compares random commits of two handles with a map.
+func (s suite) testAgainstMap(t *testing.T) {
 	a, b := s.pair(t)
 	rng := rand.New(rand.NewPCG(13, 7)) // seeded, to be repeatable
 	want := map[string]string{}
@@ -88,7 +88,7 @@ func (s suite) model(t *testing.T) {
 		if rng.IntN(2) == 1 {
 			writer, reader = b, a
 		}
-		now := load(t, writer)
+		now := mustLoad(t, writer)
 		var changes []toolcache.Change
 		next := maps.Clone(want)
 		for _, i := range rng.Perm(6)[:1+rng.IntN(4)] {
@@ -98,7 +98,7 @@ func (s suite) model(t *testing.T) {
 			} else {
 				next[name] = fmt.Sprintf(`{"step":%d,"pad":%q}`, step, strings.Repeat("垫", rng.IntN(1000)))
 			}
-			changes = append(changes, over(now, name, next[name]))
+			changes = append(changes, newChange(now, name, next[name]))
 		}
 		stale := rng.IntN(4) == 0
 		if stale {
@@ -114,27 +114,27 @@ func (s suite) model(t *testing.T) {
 		case !stale:
 			want = next
 		}
-		wantEntries(t, load(t, reader), "model-", want)
+		wantEntries(t, mustLoad(t, reader), "model-", want)
 		if t.Failed() {
 			t.Fatalf("at step %d", step)
 		}
 	}
 }
 
-// writers runs 10 writers with their own entries and one counter that all increment: nothing may be lost.
-func (s suite) writers(t *testing.T) {
+// testManyWriters runs 10 writers with their own entries and one counter that all increment: nothing may be lost.
+func (s suite) testManyWriters(t *testing.T) {
 	const writers = 10
 	var all sync.WaitGroup
 	for w, b := range s.handles(t, writers) {
 		all.Go(func() {
 			for i := range each {
 				name := fmt.Sprintf("writers-%d-%d", w, i)
-				if err := change(t.Context(), b, map[string]string{name: fmt.Sprintf(`{"w":%d,"i":%d}`, w, i)}); err != nil {
+				if err := commitUntilDone(t.Context(), b, map[string]string{name: fmt.Sprintf(`{"w":%d,"i":%d}`, w, i)}); err != nil {
 					t.Errorf("writer %d, entry %d: %v", w, i, err)
 					return
 				}
 			}
-			if err := count(t.Context(), b, "writers-all"); err != nil {
+			if err := increment(t.Context(), b, "writers-all"); err != nil {
 				t.Errorf("writer %d: %v", w, err)
 			}
 		})
@@ -146,11 +146,11 @@ func (s suite) writers(t *testing.T) {
 			want[fmt.Sprintf("writers-%d-%d", w, i)] = fmt.Sprintf(`{"w":%d,"i":%d}`, w, i)
 		}
 	}
-	wantEntries(t, load(t, s.handles(t, 1)[0]), "writers-", want)
+	wantEntries(t, mustLoad(t, s.handles(t, 1)[0]), "writers-", want)
 }
 
-// count adds one to the number in an entry.
-func count(ctx context.Context, b toolcache.Backend, server string) error {
+// increment adds one to the number in an entry.
+func increment(ctx context.Context, b toolcache.Backend, server string) error {
 	now, err := b.Load(ctx)
 	for try := 0; err == nil; try++ {
 		var e struct {
@@ -161,25 +161,25 @@ func count(ctx context.Context, b toolcache.Backend, server string) error {
 				return err
 			}
 		}
-		now, err = b.Commit(ctx, []toolcache.Change{over(now, server, fmt.Sprintf(`{"n":%d}`, e.N+1))})
+		now, err = b.Commit(ctx, []toolcache.Change{newChange(now, server, fmt.Sprintf(`{"n":%d}`, e.N+1))})
 		if !errors.Is(err, toolcache.ErrConflict) {
 			return err
 		}
-		err = wait(ctx, rand.N(5*time.Millisecond<<min(try, 6)))
+		err = pause(ctx, rand.N(5*time.Millisecond<<min(try, 6)))
 	}
 	return err
 }
 
-func (s suite) cancelled(t *testing.T) {
+func (s suite) testCancelled(t *testing.T) {
 	a, b := s.pair(t)
-	mustChange(t, a, map[string]string{"cancelled": `{"v":1}`})
-	now := load(t, a)
+	mustCommit(t, a, map[string]string{"cancelled": `{"v":1}`})
+	now := mustLoad(t, a)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, call := range map[string]func() error{
 		"Load": func() error { _, err := a.Load(ctx); return err },
 		"Commit": func() error {
-			_, err := a.Commit(ctx, []toolcache.Change{over(now, "cancelled", `{"v":2}`)})
+			_, err := a.Commit(ctx, []toolcache.Change{newChange(now, "cancelled", `{"v":2}`)})
 			return err
 		},
 		"Watch": func() error { _ = a.Watch(ctx, func() {}); return context.Canceled },
@@ -195,21 +195,21 @@ func (s suite) cancelled(t *testing.T) {
 			t.Errorf("%s has not returned %v after its context ended", name, limit)
 		}
 	}
-	wantEntries(t, load(t, b), "cancelled", map[string]string{"cancelled": `{"v":1}`})
-	mustChange(t, a, map[string]string{"cancelled": `{"v":3}`}) // the handle still works
+	wantEntries(t, mustLoad(t, b), "cancelled", map[string]string{"cancelled": `{"v":1}`})
+	mustCommit(t, a, map[string]string{"cancelled": `{"v":3}`}) // the handle still works
 }
 
-func (s suite) closeTwice(t *testing.T) {
+func (s suite) testCloseTwice(t *testing.T) {
 	a, b := s.open(t), s.handles(t, 1)[0]
-	mustChange(t, a, map[string]string{"closed": `{}`})
+	mustCommit(t, a, map[string]string{"closed": `{}`})
 	for range 2 {
 		if err := a.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	}
-	now := load(t, b)
+	now := mustLoad(t, b)
 	wantEntries(t, now, "closed", map[string]string{"closed": `{}`})
-	if _, err := a.Commit(t.Context(), []toolcache.Change{over(now, "closed", `{"late":1}`)}); err == nil {
+	if _, err := a.Commit(t.Context(), []toolcache.Change{newChange(now, "closed", `{"late":1}`)}); err == nil {
 		t.Error("a closed handle commits")
 	}
 }

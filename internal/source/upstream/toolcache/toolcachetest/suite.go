@@ -43,22 +43,22 @@ func RunBackend(t *testing.T, open func(t *testing.T) toolcache.Backend) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"Empty", s.empty},
-		{"Conflict", s.conflict},
-		{"Deletes", s.deletes},
-		{"Values", s.values},
-		{"Large", s.large},
-		{"OwnCopies", s.ownCopies},
-		{"Model", s.model},
-		{"Writers", s.writers},
-		{"Watch", s.watch},
-		{"WatchTellsSerially", s.watchSerially},
-		{"Cancelled", s.cancelled},
-		{"CloseTwice", s.closeTwice},
+		{"Empty", s.testEmpty},
+		{"Conflict", s.testConflict},
+		{"Deletes", s.testDeletes},
+		{"Values", s.testValues},
+		{"Large", s.testLarge},
+		{"OwnCopies", s.testOwnCopies},
+		{"Model", s.testAgainstMap},
+		{"Writers", s.testManyWriters},
+		{"Watch", s.testWatch},
+		{"WatchTellsSerially", s.testSerialCalls},
+		{"Cancelled", s.testCancelled},
+		{"CloseTwice", s.testCloseTwice},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			part.run(t)
-			s.clear(t)
+			s.deleteAll(t)
 		})
 	}
 }
@@ -90,20 +90,20 @@ func (s suite) pair(t *testing.T) (a, b toolcache.Backend) {
 	return h[0], h[1]
 }
 
-// clear deletes what a part has left behind.
-func (s suite) clear(t *testing.T) {
+// deleteAll deletes what a part has left behind.
+func (s suite) deleteAll(t *testing.T) {
 	t.Helper()
 	b := s.handles(t, 1)[0]
 	var removed []string
-	for name := range load(t, b).Entries {
+	for name := range mustLoad(t, b).Entries {
 		removed = append(removed, name)
 	}
 	if len(removed) > 0 {
-		mustChange(t, b, nil, removed...)
+		mustCommit(t, b, nil, removed...)
 	}
 }
 
-func load(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
+func mustLoad(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
 	t.Helper()
 	s, err := b.Load(t.Context())
 	if err != nil {
@@ -112,8 +112,8 @@ func load(t *testing.T, b toolcache.Backend) toolcache.Snapshot {
 	return s
 }
 
-// over returns the change that replaces a stored entry; an empty entry deletes it.
-func over(now toolcache.Snapshot, server, entry string) toolcache.Change {
+// newChange returns the change that replaces a stored entry; an empty entry deletes it.
+func newChange(now toolcache.Snapshot, server, entry string) toolcache.Change {
 	c := toolcache.Change{Server: server, Old: now.Entries[server]}
 	if entry != "" {
 		c.Entry = json.RawMessage(entry)
@@ -121,8 +121,8 @@ func over(now toolcache.Snapshot, server, entry string) toolcache.Change {
 	return c
 }
 
-// change stores and deletes entries, and repeats after each conflict.
-func change(ctx context.Context, b toolcache.Backend, put map[string]string, removed ...string) error {
+// commitUntilDone stores and deletes entries, and repeats after each conflict.
+func commitUntilDone(ctx context.Context, b toolcache.Backend, put map[string]string, removed ...string) error {
 	now, err := b.Load(ctx)
 	for try := 0; ; try++ {
 		if err != nil {
@@ -130,29 +130,29 @@ func change(ctx context.Context, b toolcache.Backend, put map[string]string, rem
 		}
 		var changes []toolcache.Change
 		for server, entry := range put {
-			changes = append(changes, over(now, server, entry))
+			changes = append(changes, newChange(now, server, entry))
 		}
 		for _, server := range removed {
-			changes = append(changes, over(now, server, ""))
+			changes = append(changes, newChange(now, server, ""))
 		}
 		if now, err = b.Commit(ctx, changes); !errors.Is(err, toolcache.ErrConflict) {
 			return err
 		}
 		// A random wait, since writers in step would conflict again and again.
-		if err = wait(ctx, rand.N(5*time.Millisecond<<min(try, 6))); err != nil {
+		if err = pause(ctx, rand.N(5*time.Millisecond<<min(try, 6))); err != nil {
 			return err
 		}
 	}
 }
 
-func mustChange(t *testing.T, b toolcache.Backend, put map[string]string, removed ...string) {
+func mustCommit(t *testing.T, b toolcache.Backend, put map[string]string, removed ...string) {
 	t.Helper()
-	if err := change(t.Context(), b, put, removed...); err != nil {
+	if err := commitUntilDone(t.Context(), b, put, removed...); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -163,9 +163,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// value returns JSON in a form in which equal values are equal strings. Numbers keep every digit; the end of a long
-// value is replaced by its length and digest.
-func value(t *testing.T, raw json.RawMessage) string {
+// normalized returns JSON in a form in which equal values are equal strings. Numbers keep every digit; the end of a long
+// normalized is replaced by its length and digest.
+func normalized(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -190,11 +190,11 @@ func wantEntries(t *testing.T, got toolcache.Snapshot, prefix string, want map[s
 	have, expect := map[string]string{}, map[string]string{}
 	for name, raw := range got.Entries {
 		if strings.HasPrefix(name, prefix) {
-			have[name] = value(t, raw)
+			have[name] = normalized(t, raw)
 		}
 	}
 	for name, raw := range want {
-		expect[name] = value(t, json.RawMessage(raw))
+		expect[name] = normalized(t, json.RawMessage(raw))
 	}
 	if diff := cmp.Diff(expect, have); diff != "" {
 		t.Errorf("entries (-want +got):\n%.2000s", diff)

@@ -10,8 +10,8 @@ import (
 
 // This file tests that entries come back as they were stored.
 
-// values stores entries and names with unusual characters, numbers and nesting, which must come back unchanged.
-func (s suite) values(t *testing.T) {
+// testValues stores entries and names with unusual characters, numbers and nesting, which must come back unchanged.
+func (s suite) testValues(t *testing.T) {
 	a, b := s.pair(t)
 	want := map[string]string{}
 	for i, v := range []string{
@@ -29,13 +29,13 @@ func (s suite) values(t *testing.T) {
 	for _, name := range []string{"GitHub", "github", "-", "_", "0", "manifest", "list", strings.Repeat("long", 40)} {
 		want["values-"+name] = fmt.Sprintf(`{"name":%q}`, name)
 	}
-	mustChange(t, a, want)
-	wantEntries(t, load(t, a), "values-", want)
-	wantEntries(t, load(t, b), "values-", want)
+	mustCommit(t, a, want)
+	wantEntries(t, mustLoad(t, a), "values-", want)
+	wantEntries(t, mustLoad(t, b), "values-", want)
 }
 
-// large stores entries of 500 KiB that hardly compress, and of 1 MiB that compress well.
-func (s suite) large(t *testing.T) {
+// testLarge stores entries of 500 KiB that hardly compress, and of 1 MiB that compress well.
+func (s suite) testLarge(t *testing.T) {
 	a, b := s.pair(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -48,10 +48,10 @@ func (s suite) large(t *testing.T) {
 		"large-plain": `{"v":"` + strings.Repeat("列车时刻", 1<<20/12) + `"}`,
 		"large-small": `{"v":""}`,
 	}
-	mustChange(t, a, want)
-	wantEntries(t, load(t, b), "large-", want)
-	mustChange(t, b, map[string]string{"large-plain": want["large-noise"]}, "large-noise")
-	wantEntries(t, load(t, a), "large-", map[string]string{
+	mustCommit(t, a, want)
+	wantEntries(t, mustLoad(t, b), "large-", want)
+	mustCommit(t, b, map[string]string{"large-plain": want["large-noise"]}, "large-noise")
+	wantEntries(t, mustLoad(t, a), "large-", map[string]string{
 		"large-plain": want["large-noise"], "large-small": want["large-small"],
 	})
 }

@@ -12,10 +12,10 @@ import (
 
 // This file tests that a backend reports commits by others.
 
-// watching starts b.Watch. told waits for the next call of f.
-func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
+// startWatching starts b.Watch. told waits for the next call of f.
+func startWatching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 	t.Helper()
-	load(t, b) // changes before this are known
+	mustLoad(t, b) // changes before this are known
 	calls := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -49,33 +49,33 @@ func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 	}
 }
 
-func (s suite) watch(t *testing.T) {
+func (s suite) testWatch(t *testing.T) {
 	h := s.handles(t, 3)
 	writer, b, c := h[0], h[1], h[2]
-	toldB, toldC := watching(t, b, func() {}), watching(t, c, func() {})
+	toldB, toldC := startWatching(t, b, func() {}), startWatching(t, c, func() {})
 	for i := range 3 {
 		entry := fmt.Sprintf(`{"i":%d}`, i)
-		mustChange(t, writer, map[string]string{"watch": entry})
+		mustCommit(t, writer, map[string]string{"watch": entry})
 		toldB()
-		wantEntries(t, load(t, b), "watch", map[string]string{"watch": entry})
+		wantEntries(t, mustLoad(t, b), "watch", map[string]string{"watch": entry})
 		toldC()
 	}
-	mustChange(t, writer, nil, "watch")
+	mustCommit(t, writer, nil, "watch")
 	toldB()
 	toldC()
 }
 
-// watchSerially makes f slow and commits meanwhile.
-func (s suite) watchSerially(t *testing.T) {
+// testSerialCalls makes f slow and commits meanwhile.
+func (s suite) testSerialCalls(t *testing.T) {
 	a, b := s.pair(t)
 	var running, most atomic.Int32
-	told := watching(t, b, func() {
+	told := startWatching(t, b, func() {
 		most.Store(max(most.Load(), running.Add(1)))
-		_ = wait(t.Context(), 20*time.Millisecond)
+		_ = pause(t.Context(), 20*time.Millisecond)
 		running.Add(-1)
 	})
 	for i := range 10 {
-		mustChange(t, a, map[string]string{"serial": fmt.Sprintf(`{"i":%d}`, i)})
+		mustCommit(t, a, map[string]string{"serial": fmt.Sprintf(`{"i":%d}`, i)})
 	}
 	told()
 	if most.Load() != 1 {
