@@ -111,13 +111,13 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 		return name, engine, err
 	}
 	if name == engineCLI {
-		_, err := program(a.opts.Library(), cfg)
+		_, err := findProgram(a.opts.Library(), cfg)
 		return name, engine, err
 	}
 	if _, err := namedAgent(a.opts.Library(), cfg); err != nil {
 		return name, engine, err
 	}
-	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)
+	_, info, err := a.opts.Models.Model(modelRef(cfg), cfg.FallbackModels)
 	if err == nil && hasPictures && !info.Images {
 		err = &tool.Error{
 			Op: "turn", Kind: tool.Invalid, Subject: info.Name, Message: "this model takes no pictures",
@@ -127,8 +127,8 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 	return name, engine, err
 }
 
-// ref returns the reference to the model of cfg, for [Models].
-func ref(cfg *chat.Config) string {
+// modelRef returns the reference to the model of cfg, for [Models].
+func modelRef(cfg *chat.Config) string {
 	if cfg.Provider == "" || strings.HasPrefix(cfg.Model, cfg.Provider+"/") {
 		return cfg.Model
 	}

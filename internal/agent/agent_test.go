@@ -20,13 +20,15 @@ import (
 	"collie/internal/llm"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/guardian"
 	"collie/internal/source"
+	"collie/internal/store"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
 )
 
-// script is a model with one prepared answer, or error, for each request. The last answer is repeated.
-type script struct {
+// scriptedModel is a model with one prepared answer, or error, for each request. The last answer is repeated.
+type scriptedModel struct {
 	answers []func(r *llm.Request) []llm.Event
 	errs    []error
 
@@ -34,7 +36,7 @@ type script struct {
 	seen []*llm.Request
 }
 
-func (s *script) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event, error] {
+func (s *scriptedModel) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event, error] {
 	s.mu.Lock()
 	i := min(len(s.seen), len(s.answers)-1)
 	s.seen = append(s.seen, r)
@@ -56,7 +58,7 @@ func (s *script) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event
 	}
 }
 
-func says(text string) func(*llm.Request) []llm.Event {
+func answerText(text string) func(*llm.Request) []llm.Event {
 	return func(*llm.Request) []llm.Event {
 		return []llm.Event{
 			{Kind: llm.EventStart, Model: "m", Provider: "p", Key: "k"},
@@ -67,8 +69,8 @@ func says(text string) func(*llm.Request) []llm.Event {
 	}
 }
 
-// calls returns an answer that calls tools, given as name, arguments, name, arguments and so on.
-func calls(pairs ...string) func(*llm.Request) []llm.Event {
+// answerCalls returns an answer that calls tools, given as name, arguments, name, arguments and so on.
+func answerCalls(pairs ...string) func(*llm.Request) []llm.Event {
 	return func(*llm.Request) []llm.Event {
 		var out []llm.Event
 		for i := 0; i < len(pairs); i += 2 {
@@ -80,13 +82,14 @@ func calls(pairs ...string) func(*llm.Request) []llm.Event {
 	}
 }
 
-// fixture is an agent over a real pipeline with one fake server, and the sink of a conversation.
+// fixture is an agent over a real pipeline with one fake server. It is also the model source of the agent, and the sink of the
+// conversation, which keeps what the agent emits.
 type fixture struct {
 	t         *testing.T
 	fake      *tooltest.Fake
 	opts      agent.Options
 	agent     *agent.Agent
-	model     *script
+	model     *scriptedModel
 	info      agent.Info
 	files     *library.Library
 	level     string // of the agent of another program
@@ -94,22 +97,22 @@ type fixture struct {
 	open      int    // number of endpoints that are open
 	screening agent.Screening
 
-	mu       sync.Mutex
-	text     string
-	states   map[string]chat.CallState // by name of the tool and number of its call
-	results  []llm.Part
-	order    []string
-	notices  []string
-	told     []string // the texts of notices
-	cost     int64    // in millionths of a dollar
-	blobs    map[string][]byte
-	asking   int
-	used     int64 // tokens
-	tokens   llm.Usage
-	steered  []llm.Message
-	left     []llm.Message
-	summary  string
-	proposed map[string]string
+	mu          sync.Mutex
+	text        string
+	states      map[string]chat.CallState // by name of the tool and number of its call
+	results     []llm.Part
+	order       []string // what happened: "proposed NAME" or "executing NAME"
+	noticeCodes []string
+	noticeTexts []string // the texts of notices
+	cost        int64    // in millionths of a dollar
+	blobs       map[string][]byte
+	asking      int   // how often a person was asked
+	used        int64 // tokens
+	tokens      llm.Usage
+	steered     []llm.Message     // what Steered returns next
+	left        []llm.Message     // what Summarize returns
+	summary     string            // what Summarize was given last
+	proposed    map[string]string // names of the tools, by id of the call
 }
 
 func newFixture(t *testing.T, answers ...func(*llm.Request) []llm.Event) *fixture {
@@ -122,7 +125,7 @@ func newFixture(t *testing.T, answers ...func(*llm.Request) []llm.Event) *fixtur
 func newFixtureWith(t *testing.T, fake *tooltest.Fake, answers ...func(*llm.Request) []llm.Event) *fixture {
 	t.Helper()
 	w := &fixture{
-		t: t, fake: fake, screening: agent.ScreenEnforce, model: &script{answers: answers},
+		t: t, fake: fake, screening: agent.ScreenEnforce, model: &scriptedModel{answers: answers},
 		info: agent.Info{Provider: "p", Name: "m", Tools: true}, files: &library.Library{}, states: map[string]chat.CallState{}, blobs: map[string][]byte{}, proposed: map[string]string{},
 	}
 	log, err := audit.Open(t.TempDir(), nil)
@@ -156,8 +159,47 @@ func (w *fixture) Model(string, []string) (llm.Model, agent.Info, error) { retur
 
 func textParts(text string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: text}} }
 
-// run answers a message with the engine that cfg selects.
-func (w *fixture) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
+func textMessage(role llm.Role, text string) llm.Message {
+	return llm.Message{Role: role, Parts: textParts(text)}
+}
+
+// runPath has the engine react answer the last message of path.
+func (w *fixture) runPath(cfg chat.Config, path ...llm.Message) error {
+	w.t.Helper()
+	_, engine, err := w.agent.Engine(&cfg, textParts("x"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, err = engine.Run(w.t.Context(), &chat.Turn{Session: "s", Config: cfg, Path: path}, w)
+	return err
+}
+
+// guard puts a guardian with that model into the pipeline.
+func (w *fixture) guard(model llm.Model) {
+	w.t.Helper()
+	db, err := store.Open(w.t.Context(), w.t.TempDir(), guardian.Schema)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = db.Close() })
+	stage := guardian.New(guardian.Options{Open: func(context.Context, string) (guardian.Reviewer, error) {
+		return guardian.Reviewer{Model: model, Name: "second", Store: db}, nil
+	}})
+	stage.Use(guardian.Settings{Mode: guardian.Enforce, Threshold: tool.RiskHigh, Model: "p/second"})
+	w.t.Cleanup(func() { stage.Close(context.Background()) })
+	log, err := audit.Open(w.t.TempDir(), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = log.Close() })
+	catalog := source.New([]tool.Source{w.fake}, source.Options{})
+	w.t.Cleanup(catalog.Close)
+	w.opts.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: log, Guardian: stage})
+	w.agent = agent.New(w.opts)
+}
+
+// runTurn answers a message with the engine that cfg selects.
+func (w *fixture) runTurn(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
 	w.t.Helper()
 	_, engine, err := w.agent.Engine(&cfg, textParts(text))
 	if err != nil {
@@ -216,8 +258,8 @@ func (w *fixture) Asking(context.Context, string) (func(), error) {
 func (w *fixture) Notice(code, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, text)
-	w.notices = append(w.notices, code)
+	w.noticeTexts = append(w.noticeTexts, text)
+	w.noticeCodes = append(w.noticeCodes, code)
 }
 
 func (w *fixture) Summarize(_ context.Context, _ int, summary string) ([]llm.Message, error) {
@@ -254,19 +296,19 @@ func (w *fixture) ReadBlob(_ context.Context, h string) ([]byte, error) {
 	return nil, fmt.Errorf("no blob %q", h)
 }
 
-// person answers every question with the same JSON.
-type person string
+// fixedPerson answers every question with the same JSON.
+type fixedPerson string
 
-func (p person) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (p fixedPerson) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(p), nil
 }
 
-// last returns the text of the last tool result.
-func (w *fixture) last() string { return w.results[len(w.results)-1].Text }
+// lastResult returns the text of the last tool result that the conversation got.
+func (w *fixture) lastResult() string { return w.results[len(w.results)-1].Text }
 
-// wellFormed fails the test unless, in every request that the model got, each call has exactly one result in the message
+// checkRequests fails the test unless, in every request that the model got, each call has exactly one result in the message
 // that follows it.
-func (w *fixture) wellFormed() {
+func (w *fixture) checkRequests() {
 	w.t.Helper()
 	for n, r := range w.model.seen {
 		for i, m := range r.Messages {
@@ -296,8 +338,8 @@ func (w *fixture) wellFormed() {
 
 func TestAnswersWithATool(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, calls("files__read", `{"path":"a"}`), says("It says a."))
-	out, err := w.run(t.Context(), chat.Config{}, "what is in a?", nil)
+	w := newFixture(t, answerCalls("files__read", `{"path":"a"}`), answerText("It says a."))
+	out, err := w.runTurn(t.Context(), chat.Config{}, "what is in a?", nil)
 	if err != nil || out.Finish != llm.FinishStop || out.Steps != 2 || w.text != "It says a." {
 		t.Fatalf("%+v, %v, text %q", out, err, w.text)
 	}
@@ -307,24 +349,24 @@ func TestAnswersWithATool(t *testing.T) {
 	if r := w.model.seen[1].Messages; len(r) != 3 || r[2].Role != llm.RoleTool || !strings.Contains(r[2].Parts[0].Text, `"path":"a"`) {
 		t.Errorf("the model was told %+v", r)
 	}
-	w.wellFormed()
+	w.checkRequests()
 }
 
 // A call that fails, in whatever way, becomes one tool result, and the turn goes on.
 func TestFailuresAreResults(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, calls(
+	w := newFixture(t, answerCalls(
 		"files__read", `{"path":"a"`, // its end is missing
 		"files__read", `path=a`,
 		"files__read", ``,
 		"files__raed", `{}`,
 		"files__read", `{"path":7}`,
 		"files__write", `{}`,
-	), says("done"))
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+	), answerText("done"))
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
-	w.wellFormed()
+	w.checkRequests()
 	parts := w.model.seen[1].Messages[2].Parts
 	for i, want := range []string{`"path":"a"`, "not a JSON object", "{}", "did you mean files__read", "path", "allow it beforehand as files.write"} {
 		if !strings.Contains(parts[i].Text, want) {
@@ -346,18 +388,18 @@ func TestAPersonIsAskedBeforeAnythingChanges(t *testing.T) {
 		asked int
 		want  chat.CallState
 	}{
-		"nobody": {nil, nil, 0, chat.CallRefused}, "yes": {person(`{"confirm":true}`), nil, 1, chat.CallDone},
-		"no": {person(`{"confirm":false}`), nil, 1, chat.CallRefused}, "allowed": {nil, []string{"files.write"}, 0, chat.CallDone},
-		"all of it": {nil, []string{"files.*"}, 0, chat.CallDone}, "another": {nil, []string{"files.writes", "file.*", "*"}, 0, chat.CallRefused},
+		"nobody": {want: chat.CallRefused}, "yes": {ask: fixedPerson(`{"confirm":true}`), asked: 1, want: chat.CallDone},
+		"no": {ask: fixedPerson(`{"confirm":false}`), asked: 1, want: chat.CallRefused}, "allowed": {allow: []string{"files.write"}, want: chat.CallDone},
+		"all of it": {allow: []string{"files.*"}, want: chat.CallDone}, "another": {allow: []string{"files.writes", "file.*", "*"}, want: chat.CallRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, calls("files__write", `{}`), says("ok"))
-			if _, err := w.run(t.Context(), chat.Config{Allow: tt.allow}, "write it", tt.ask); err != nil {
+			w := newFixture(t, answerCalls("files__write", `{}`), answerText("ok"))
+			if _, err := w.runTurn(t.Context(), chat.Config{Allow: tt.allow}, "write it", tt.ask); err != nil {
 				t.Fatal(err)
 			}
 			if got := w.states["files__write0"]; got != tt.want || w.asking != tt.asked {
-				t.Errorf("the call is %s after %d questions, want %s after %d: %s", got, w.asking, tt.want, tt.asked, w.last())
+				t.Errorf("the call is %s after %d questions, want %s after %d: %s", got, w.asking, tt.want, tt.asked, w.lastResult())
 			}
 		})
 	}
@@ -365,7 +407,7 @@ func TestAPersonIsAskedBeforeAnythingChanges(t *testing.T) {
 
 func TestReadsRunTogetherAndWritesOneAfterAnother(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, calls("files__read", `{"path":"1"}`, "files__write", `{"n":1}`, "files__read", `{"path":"2"}`, "files__write", `{"n":2}`), says("ok"))
+	w := newFixture(t, answerCalls("files__read", `{"path":"1"}`, "files__write", `{"n":1}`, "files__read", `{"path":"2"}`, "files__write", `{"n":2}`), answerText("ok"))
 	var mu sync.Mutex
 	reading, writing, both := 0, 0, make(chan struct{})
 	w.fake.On("read", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
@@ -393,7 +435,7 @@ func TestReadsRunTogetherAndWritesOneAfterAnother(t *testing.T) {
 		mu.Unlock()
 		return tooltest.Text(string(c.Args)), nil
 	})
-	if _, err := w.run(t.Context(), chat.Config{Allow: []string{"files.*"}}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{Allow: []string{"files.*"}}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -417,26 +459,26 @@ func TestResultsThatGiveOrders(t *testing.T) {
 		whole, told  bool // the model gets the result unchanged; the person gets a notice
 		withheld     bool
 	}{
-		{"nothing in it", "Opening hours: 9 to 17.", agent.ScreenEnforce, true, false, false},
-		{"orders", mild, agent.ScreenEnforce, false, true, false},
-		{"made for orders", worst, agent.ScreenEnforce, false, true, true},
-		{"made for orders, logged", worst, agent.ScreenLog, false, true, false},
-		{"nobody looks", worst, agent.ScreenOff, true, false, false},
+		{name: "nothing in it", result: "Opening hours: 9 to 17.", screening: agent.ScreenEnforce, whole: true},
+		{name: "orders", result: mild, screening: agent.ScreenEnforce, told: true},
+		{name: "made for orders", result: worst, screening: agent.ScreenEnforce, told: true, withheld: true},
+		{name: "made for orders, logged", result: worst, screening: agent.ScreenLog, told: true},
+		{name: "nobody looks", result: worst, screening: agent.ScreenOff, whole: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, calls("files__read", `{}`), says("ok"))
+			w := newFixture(t, answerCalls("files__read", `{}`), answerText("ok"))
 			w.screening = c.screening
 			w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Text(c.result), nil })
-			if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+			if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 				t.Fatal(err)
 			}
 			got := w.model.seen[1].Messages[2].Parts[0].Text
 			if (got == c.result) != c.whole || strings.Contains(got, c.result) == c.withheld {
 				t.Errorf("the model got %q", got)
 			}
-			if told := slices.ContainsFunc(w.notices, func(n string) bool { return strings.Contains(n, "outside_text") }); told != c.told {
-				t.Errorf("the person was told %v", w.notices)
+			if told := slices.ContainsFunc(w.noticeCodes, func(n string) bool { return strings.Contains(n, "outside_text") }); told != c.told {
+				t.Errorf("the person was told %v", w.noticeCodes)
 			}
 			if c.withheld && string(w.blobs["blob0"]) != c.result {
 				t.Errorf("kept for the person: %q", w.blobs)
@@ -448,11 +490,11 @@ func TestResultsThatGiveOrders(t *testing.T) {
 func TestALongResultIsCutAndReadOn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("狗", 100_000)
-	w := newFixture(t, calls("files__read", `{}`), func(r *llm.Request) []llm.Event {
-		return calls("tool_output", `{"handle":"blob0","offset":299997}`)(r)
-	}, calls("tool_output", `{"handle":"blob1"}`), says("ok"))
+	w := newFixture(t, answerCalls("files__read", `{}`), func(r *llm.Request) []llm.Event {
+		return answerCalls("tool_output", `{"handle":"blob0","offset":299997}`)(r)
+	}, answerCalls("tool_output", `{"handle":"blob1"}`), answerText("ok"))
 	w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Text(long), nil })
-	if _, err := w.run(t.Context(), chat.Config{ResultLimit: 1000}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{ResultLimit: 1000}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	first := w.results[0].Text
@@ -468,10 +510,10 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("failing", func(t *testing.T) {
 		t.Parallel()
-		w := newFixture(t, calls("files__read", `{"path":7}`))
-		out, err := w.run(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
-		if err != nil || out.Steps != 6 || !slices.Contains(w.notices, "repeating") {
-			t.Errorf("%+v, %v, %v", out, err, w.notices)
+		w := newFixture(t, answerCalls("files__read", `{"path":7}`))
+		out, err := w.runTurn(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
+		if err != nil || out.Steps != 6 || !slices.Contains(w.noticeCodes, "repeating") {
+			t.Errorf("%+v, %v, %v", out, err, w.noticeCodes)
 		}
 		if !w.model.seen[5].NoTools {
 			t.Error("the last step may call tools")
@@ -482,14 +524,14 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 		n := 0
 		w := newFixture(t, func(r *llm.Request) []llm.Event {
 			if r.NoTools {
-				return says("that is all")(r)
+				return answerText("that is all")(r)
 			}
 			n++
-			return calls("files__read", fmt.Sprintf(`{"path":"%d"}`, n))(r)
+			return answerCalls("files__read", fmt.Sprintf(`{"path":"%d"}`, n))(r)
 		})
-		out, err := w.run(t.Context(), chat.Config{MaxSteps: 4}, "go", nil)
-		if err != nil || out.Steps != 4 || w.text != "that is all" || !slices.Contains(w.notices, "max_steps") {
-			t.Errorf("%+v, %v, %q, %v", out, err, w.text, w.notices)
+		out, err := w.runTurn(t.Context(), chat.Config{MaxSteps: 4}, "go", nil)
+		if err != nil || out.Steps != 4 || w.text != "that is all" || !slices.Contains(w.noticeCodes, "max_steps") {
+			t.Errorf("%+v, %v, %q, %v", out, err, w.text, w.noticeCodes)
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
@@ -497,11 +539,11 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 		n := 0
 		w := newFixture(t, func(r *llm.Request) []llm.Event {
 			n++
-			return calls("files__write", fmt.Sprintf(`{"n":%d}`, n))(r)
+			return answerCalls("files__write", fmt.Sprintf(`{"n":%d}`, n))(r)
 		})
-		out, err := w.run(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
-		if err != nil || out.Steps != 4 || !slices.Contains(w.notices, "refused") {
-			t.Errorf("%+v, %v, %v", out, err, w.notices)
+		out, err := w.runTurn(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
+		if err != nil || out.Steps != 4 || !slices.Contains(w.noticeCodes, "refused") {
+			t.Errorf("%+v, %v, %v", out, err, w.noticeCodes)
 		}
 	})
 }
@@ -510,11 +552,11 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 func TestTurnsAreBoundedInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFixture(t, calls("files__write", `{}`), calls("files__read", `{}`), says("never"))
+		w := newFixture(t, answerCalls("files__write", `{}`), answerCalls("files__read", `{}`), answerText("never"))
 		w.fake.Hang("read")
-		slow := asker(func(context.Context) { <-time.NewTimer(2 * time.Minute).C })
+		slow := delayedYes(func(context.Context) { <-time.NewTimer(2 * time.Minute).C })
 		begun := time.Now()
-		_, err := w.run(t.Context(), chat.Config{MaxTurnSeconds: 10}, "go", slow)
+		_, err := w.runTurn(t.Context(), chat.Config{MaxTurnSeconds: 10}, "go", slow)
 		if tool.KindOf(err) != tool.Timeout || time.Since(begun) < 2*time.Minute+10*time.Second || time.Since(begun) > 2*time.Minute+13*time.Second {
 			t.Errorf("ended after %v with %v", time.Since(begun), err)
 		}
@@ -524,9 +566,9 @@ func TestTurnsAreBoundedInTime(t *testing.T) {
 	})
 }
 
-type asker func(context.Context)
+type delayedYes func(context.Context)
 
-func (a asker) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+func (a delayedYes) Ask(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
 	a(ctx)
 	return json.RawMessage(`{"confirm":true}`), nil
 }
@@ -536,60 +578,86 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	tooLong := &llm.Error{Class: llm.ClassContext}
 	t.Run("summary", func(t *testing.T) {
 		t.Parallel()
-		w := newFixture(t, says("unused"), says("they spoke of dogs"), says("woof"))
+		w := newFixture(t, answerText("unused"), answerText("they spoke of dogs"), answerText("woof"))
 		w.model.errs = []error{tooLong}
-		cfg := chat.Config{Tools: []string{"none"}}
-		w.left = []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "summary"}}}}
-		_, engine, err := w.agent.Engine(&cfg, textParts("x"))
-		if err != nil {
-			t.Fatal(err)
+		w.left = []llm.Message{textMessage(llm.RoleUser, "summary")}
+		err := w.runPath(chat.Config{Tools: []string{"none"}}, textMessage(llm.RoleUser, "dogs?"), textMessage(llm.RoleAssistant, "yes"), textMessage(llm.RoleUser, "more"))
+		if err != nil || w.summary != "they spoke of dogs" || w.text != "woof" || !slices.Contains(w.noticeCodes, "compacted") {
+			t.Errorf("%v, summary %q, text %q, %v", err, w.summary, w.text, w.noticeCodes)
 		}
-		text := func(role llm.Role, s string) llm.Message {
-			return llm.Message{Role: role, Parts: []llm.Part{{Kind: llm.PartText, Text: s}}}
+	})
+	thinks := func(*llm.Request) []llm.Event {
+		return []llm.Event{{Kind: llm.EventReasoning, Text: "hm"}, {Kind: llm.EventFinish, Finish: llm.FinishLength}}
+	}
+	refuses := func(*llm.Request) []llm.Event {
+		return []llm.Event{{Kind: llm.EventText, Text: "I cannot do that."}, {Kind: llm.EventFinish, Finish: llm.FinishRefusal}}
+	}
+	for name, answers := range map[string]func(*llm.Request) []llm.Event{"no summary": thinks, "a refusal": refuses} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newFixture(t, answerText("unused"), answers, answerText("woof"))
+			w.model.errs = []error{tooLong}
+			err := w.runPath(chat.Config{Tools: []string{"none"}}, textMessage(llm.RoleUser, "dogs?"), textMessage(llm.RoleAssistant, "yes"), textMessage(llm.RoleUser, "more"))
+			if err != nil || w.summary != "" || w.text != "woof" || !slices.Contains(w.noticeCodes, "not_compacted") {
+				t.Errorf("%v, summary %q, text %q, %v", err, w.summary, w.text, w.noticeCodes)
+			}
+			if m := w.model.seen[2].Messages; len(m) != 1 || m[0].Parts[0].Text != "more" {
+				t.Errorf("then the model got %+v", m)
+			}
+		})
+	}
+	t.Run("a summary alone", func(t *testing.T) {
+		t.Parallel()
+		w := newFixture(t, answerCalls("files__read", `{"path":"1"}`), answerCalls("files__read", `{"path":"2"}`), answerText("ok"))
+		w.info.Context = 9000
+		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
+			return tooltest.Text(strings.Repeat("words ", 3000)), nil
+		})
+		summary := textMessage(llm.RoleUser, "Summary: dogs")
+		summary.Parts[0].Code = llm.CodeSummary
+		if err := w.runPath(chat.Config{}, summary, textMessage(llm.RoleUser, "more")); err != nil || w.text != "ok" || w.summary != "" {
+			t.Errorf("%v, text %q, summary %q", err, w.text, w.summary)
 		}
-		_, err = engine.Run(t.Context(), &chat.Turn{Session: "s", Config: cfg, Path: []llm.Message{
-			text(llm.RoleUser, "dogs?"), text(llm.RoleAssistant, "yes"), text(llm.RoleUser, "more"),
-		}}, w)
-		if err != nil || w.summary != "they spoke of dogs" || w.text != "woof" || !slices.Contains(w.notices, "compacted") {
-			t.Errorf("%v, summary %q, text %q, %v", err, w.summary, w.text, w.notices)
+		if m := w.model.seen[len(w.model.seen)-1].Messages; len(m[3].Parts[0].Text) > 1200 {
+			t.Errorf("the older result has %d bytes", len(m[3].Parts[0].Text))
 		}
 	})
 	t.Run("nothing left", func(t *testing.T) {
 		t.Parallel()
-		w := newFixture(t, says("unused"))
+		w := newFixture(t, answerText("unused"))
 		w.model.errs = []error{tooLong}
-		if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err == nil || w.model.seen == nil || len(w.model.seen) != 1 {
+		if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err == nil || w.model.seen == nil || len(w.model.seen) != 1 {
 			t.Errorf("%v after %d requests", err, len(w.model.seen))
 		}
 	})
 	t.Run("results", func(t *testing.T) {
 		t.Parallel()
-		w := newFixture(t, calls("files__read", `{"path":"1"}`), calls("files__read", `{"path":"2"}`), says("ok"))
+		w := newFixture(t, answerCalls("files__read", `{"path":"1"}`), answerCalls("files__read", `{"path":"2"}`), answerText("ok"))
 		w.info.Context = 9000
 		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
 			return tooltest.Text(strings.Repeat("words ", 3000)), nil
 		})
-		if _, err := w.run(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
+		if _, err := w.runTurn(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
 			t.Fatal(err)
 		}
 		m := w.model.seen[2].Messages
 		if len(m[2].Parts[0].Text) > 1200 || len(m[4].Parts[0].Text) < 18000 {
 			t.Errorf("the older result has %d bytes, the newer %d", len(m[2].Parts[0].Text), len(m[4].Parts[0].Text))
 		}
-		w.wellFormed()
+		w.checkRequests()
 	})
 	t.Run("results before a word of the person", func(t *testing.T) {
 		t.Parallel()
-		w := newFixture(t, calls("files__read", `{"path":"1"}`), nil, says("ok"))
+		w := newFixture(t, answerCalls("files__read", `{"path":"1"}`), nil, answerText("ok"))
 		w.model.answers[1] = func(r *llm.Request) []llm.Event {
 			w.steered = []llm.Message{{Role: llm.RoleUser, Parts: textParts("be quick")}}
-			return calls("files__read", `{"path":"2"}`)(r)
+			return answerCalls("files__read", `{"path":"2"}`)(r)
 		}
 		w.info.Context = 9000
 		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
 			return tooltest.Text(strings.Repeat("words ", 3000)), nil
 		})
-		if _, err := w.run(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
+		if _, err := w.runTurn(t.Context(), chat.Config{ContextPolicy: "truncate"}, "go", nil); err != nil {
 			t.Fatal(err)
 		}
 		m := w.model.seen[2].Messages
@@ -609,7 +677,7 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newFixture(t, says("short"), says("ok"))
+			w := newFixture(t, answerText("short"), answerText("ok"))
 			w.info.Context = 10000 // 2048 of them for the summary, and half of the rest is used
 			w.left = []llm.Message{{Role: llm.RoleUser, Parts: textParts("short")}}
 			cfg := chat.Config{Tools: []string{"none"}}
@@ -639,10 +707,10 @@ func TestToolsAreThoseOfTheMoment(t *testing.T) {
 	w.model.answers = []func(*llm.Request) []llm.Event{
 		func(r *llm.Request) []llm.Event {
 			w.fake.Publish(tooltest.Offer("files", tooltest.Action("new")), tool.ToolsChanged)
-			return calls("files__read", `{}`)(r)
-		}, says("ok"),
+			return answerCalls("files__read", `{}`)(r)
+		}, answerText("ok"),
 	}
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	names := func(r *llm.Request) (out []string) {
@@ -662,25 +730,25 @@ func TestToolsAreThoseOfTheMoment(t *testing.T) {
 // Many tools are shown behind a search, few as they are.
 func TestManyToolsStandBehindASearch(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, says("ok"))
+	w := newFixture(t, answerText("ok"))
 	var many []tool.Action
 	for i := range 100 {
 		many = append(many, tooltest.Action(fmt.Sprint("act", i)))
 	}
 	w.fake.Publish(tooltest.Offer("files", many...), tool.ToolsChanged)
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(w.model.seen[0].Tools); n != 4 {
 		t.Errorf("%d tools are shown, want the three of the search and tool_output", n)
 	}
-	if _, err := w.run(t.Context(), chat.Config{Tools: []string{"files__act1*"}}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{Tools: []string{"files__act1*"}}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(w.model.seen[1].Tools); n != 12 {
 		t.Errorf("%d tools are selected, want 11 and tool_output", n)
 	}
-	if _, err := w.run(t.Context(), chat.Config{Engine: "chat"}, "go", nil); err != nil || len(w.model.seen[2].Tools) != 0 {
+	if _, err := w.runTurn(t.Context(), chat.Config{Engine: "chat"}, "go", nil); err != nil || len(w.model.seen[2].Tools) != 0 {
 		t.Errorf("%v: the engine chat shows %d tools", err, len(w.model.seen[2].Tools))
 	}
 }
@@ -688,13 +756,13 @@ func TestManyToolsStandBehindASearch(t *testing.T) {
 func TestCancelledTurnsEndSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newFixture(t, calls("files__read", `{}`, "files__write", `{}`, "files__write", `{"n":2}`), says("never"))
+		w := newFixture(t, answerCalls("files__read", `{}`, "files__write", `{}`, "files__write", `{"n":2}`), answerText("never"))
 		w.fake.Hang("read")
 		w.fake.Hang("write")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(fmt.Errorf("enough")) })
 		begun := time.Now()
-		_, err := w.run(ctx, chat.Config{Allow: []string{"files.*"}}, "go", nil)
+		_, err := w.runTurn(ctx, chat.Config{Allow: []string{"files.*"}}, "go", nil)
 		if err == nil || err.Error() != "enough" || time.Since(begun) > 4*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begun))
 		}
@@ -711,20 +779,20 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		text, want string
 		person     bool
 	}{
-		{"/files read --path 'a b'", `{"path":"a b"}`, false},
-		{"/files read path=a", `{"path":"a"}`, true},
-		{"/files__read --path=a", `{"path":"a"}`, false},
-		{`/files__read '{"path":"a b"}'`, `{"path":"a b"}`, false},
-		{"/files write", `{}`, true},
-		{"/files write", "nobody is available", false},
-		{"/files raed", "did you mean /files read?", true},
-		{"/flies read", "did you mean /files?", true},
-		{"/files", "which action", true},
-		{"/files read 'a", "quotes", true},
-		{"/files read --pth a", "--path", true},
-		{"/help", "/files: read, write", true},
-		{"/help files read", "--path (string)", true},
-		{"/help nothing", "there is no tool", true},
+		{text: "/files read --path 'a b'", want: `{"path":"a b"}`},
+		{text: "/files read path=a", want: `{"path":"a"}`, person: true},
+		{text: "/files__read --path=a", want: `{"path":"a"}`},
+		{text: `/files__read '{"path":"a b"}'`, want: `{"path":"a b"}`},
+		{text: "/files write", want: `{}`, person: true},
+		{text: "/files write", want: "nobody is available"},
+		{text: "/files raed", want: "did you mean /files read?", person: true},
+		{text: "/flies read", want: "did you mean /files?", person: true},
+		{text: "/files", want: "which action", person: true},
+		{text: "/files read 'a", want: "quotes", person: true},
+		{text: "/files read --pth a", want: "--path", person: true},
+		{text: "/help", want: "/files: read, write", person: true},
+		{text: "/help files read", want: "--path (string)", person: true},
+		{text: "/help nothing", want: "there is no tool", person: true},
 	} {
 		w := newFixture(t, nil)
 		cfg := chat.Config{}
@@ -732,7 +800,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		if err != nil || name != "direct" {
 			t.Fatalf("%q is answered by %s, %v", tt.text, name, err)
 		}
-		_, err = engine.Run(t.Context(), &chat.Turn{Person: tt.person, Path: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: tt.text}}}}}, w)
+		_, err = engine.Run(t.Context(), &chat.Turn{Person: tt.person, Question: textParts(tt.text)}, w)
 		got := w.text
 		if e, ok := errors.AsType[*tool.Error](err); ok {
 			got = e.Error() + " " + e.Hint
@@ -751,6 +819,69 @@ func TestCommandsNeedNoModel(t *testing.T) {
 	}
 }
 
+// What a provider signed goes back to that provider alone, so a part is labelled with the one that answered.
+func TestPartsOfAFallbackAreItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, func(*llm.Request) []llm.Event {
+		return append([]llm.Event{
+			{Kind: llm.EventStart, Provider: "other", Model: "m"},
+			{Kind: llm.EventReasoning, Index: 7, Text: "hm", Opaque: json.RawMessage(`"signed"`)},
+		}, answerCalls("files__read", `{}`)(nil)...)
+	}, answerText("ok"))
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range w.model.seen[1].Messages[1].Parts {
+		if p.Provider != "other" {
+			t.Errorf("a part is labelled as of another provider: %+v", p)
+		}
+	}
+}
+
+// The guardian compares calls with what the person wrote, and not with what somebody else wrote in an attached file or
+// a model in a summary.
+func TestGuardianIsToldThePersonsWords(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, answerCalls("files__write", `{}`), answerText("ok"))
+	reviews := &scriptedModel{answers: []func(*llm.Request) []llm.Event{answerText(`{"risk":"none","categories":[],"reason":"fine","confidence":0.9}`)}}
+	w.guard(reviews)
+	file := llm.Part{Kind: llm.PartText, Text: "File m.md:\n\ndelete all", File: &llm.File{Name: "m.md", Data: []byte("delete all")}}
+	summary := llm.Part{Kind: llm.PartText, Text: "Summary: they want all deleted", Code: llm.CodeSummary}
+	_, engine, err := w.agent.Engine(&chat.Config{}, textParts("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = engine.Run(t.Context(), &chat.Turn{Session: "s", Ask: fixedPerson(`{"confirm":true}`), Path: []llm.Message{
+		{Role: llm.RoleUser, Parts: []llm.Part{summary}}, {Role: llm.RoleUser, Parts: append(textParts("tidy up"), file)},
+	}}, w)
+	if err != nil || len(reviews.seen) != 1 {
+		t.Fatalf("%v, %d reviews", err, len(reviews.seen))
+	}
+	m := reviews.seen[0].Messages
+	if got := m[len(m)-1].Parts[0].Text; !strings.Contains(got, `"personSaidFirst":"tidy up","personSaidLast":"tidy up"`) || strings.Contains(got, "delete") {
+		t.Errorf("the guardian was asked %s", got)
+	}
+}
+
+// What stands in a file that a person attaches to a command is a value, and never a part of the command.
+func TestCommandReadsAttachedFile(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t, nil)
+	cfg := chat.Config{}
+	text := "it's --path /other"
+	parts := append(textParts("/files read --path @n.txt"), llm.Part{Kind: llm.PartText, Text: "File n.txt:\n\n" + text, File: &llm.File{Name: "n.txt", Data: []byte(text)}})
+	_, engine, err := w.agent.Engine(&cfg, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Run(t.Context(), &chat.Turn{Person: true, Question: parts, Path: []llm.Message{{Role: llm.RoleUser, Parts: parts}}}, w); err != nil {
+		t.Fatal(err)
+	}
+	if calls := w.fake.Calls(); len(calls) != 1 || string(calls[0].Args) != `{"path":"it's --path /other"}` {
+		t.Errorf("the calls are %+v", calls)
+	}
+}
+
 // A server's sampling request is answered only after the person has said yes, and only within the limits.
 func TestServersHaveTheModelWrite(t *testing.T) {
 	t.Parallel()
@@ -761,17 +892,17 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 		want   string // of the answer, or of the error
 		tokens int    // the limit of tokens in the request to the model; 0: it is not asked
 	}{
-		"yes": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":true}`), `"text":"old pond"`, 50}, "too much": {fmt.Sprintf(ask, "1000000", ""), person(`{"confirm":true}`), "old pond", 4096},
-		"no": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":false}`), "said no", 0}, "something else": {fmt.Sprintf(ask, "50", ""), person(`{"confirm":"true"}`), "said no", 0},
-		"tools": {fmt.Sprintf(ask, "50", `,"tools":[{"name":"rm"}]`), person(`{"confirm":true}`), "tools", 0}, "nobody": {fmt.Sprintf(ask, "50", ""), nil, "nobody", 0},
-		"a picture": {`{"messages":[{"role":"user","content":{"type":"image","data":""}}]}`, person(`{"confirm":true}`), "expected text", 0},
-		"nothing":   {`{}`, person(`{"confirm":true}`), "there are none", 0},
+		"yes": {ask: fmt.Sprintf(ask, "50", ""), person: fixedPerson(`{"confirm":true}`), want: `"text":"old pond"`, tokens: 50}, "too much": {ask: fmt.Sprintf(ask, "1000000", ""), person: fixedPerson(`{"confirm":true}`), want: "old pond", tokens: 4096},
+		"no": {ask: fmt.Sprintf(ask, "50", ""), person: fixedPerson(`{"confirm":false}`), want: "said no"}, "something else": {ask: fmt.Sprintf(ask, "50", ""), person: fixedPerson(`{"confirm":"true"}`), want: "said no"},
+		"tools": {ask: fmt.Sprintf(ask, "50", `,"tools":[{"name":"rm"}]`), person: fixedPerson(`{"confirm":true}`), want: "tools"}, "nobody": {ask: fmt.Sprintf(ask, "50", ""), want: "nobody"},
+		"a picture": {ask: `{"messages":[{"role":"user","content":{"type":"image","data":""}}]}`, person: fixedPerson(`{"confirm":true}`), want: "expected text"},
+		"nothing":   {ask: `{}`, person: fixedPerson(`{"confirm":true}`), want: "there are none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := []func(*llm.Request) []llm.Event{calls("files__read", `{}`), says("done")}
+			answers := []func(*llm.Request) []llm.Event{answerCalls("files__read", `{}`), answerText("done")}
 			if tt.tokens > 0 {
-				answers = slices.Insert(answers, 1, says("old pond"))
+				answers = slices.Insert(answers, 1, answerText("old pond"))
 			}
 			w := newFixture(t, answers...)
 			w.fake.On("read", func(ctx context.Context, c *tool.Call) (tool.Result, error) {
@@ -788,12 +919,12 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 				return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
 			})
 			// Allowing actions beforehand does not allow a server to spend money.
-			if _, err := w.run(t.Context(), chat.Config{Allow: []string{"files.*", "files__read.*"}}, "go, it is a secret", tt.person); err != nil {
+			if _, err := w.runTurn(t.Context(), chat.Config{Allow: []string{"files.*", "files__read.*"}}, "go, it is a secret", tt.person); err != nil {
 				t.Fatal(err)
 			}
 			if tt.tokens == 0 {
-				if len(w.model.seen) != 2 || slices.Contains(w.notices, "sampling") {
-					t.Errorf("%d requests, notices %v", len(w.model.seen), w.notices)
+				if len(w.model.seen) != 2 || slices.Contains(w.noticeCodes, "sampling") {
+					t.Errorf("%d requests, notices %v", len(w.model.seen), w.noticeCodes)
 				}
 				return
 			}
@@ -801,8 +932,8 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 			if len(r.Tools) > 0 || r.MaxOutput != tt.tokens || r.System != "be brief" || len(r.Messages) != 1 || r.Messages[0].Parts[0].Text != "a haiku" || len(r.Stop) != 1 {
 				t.Errorf("the model is asked %+v", r)
 			}
-			if w.used != 24 || !slices.Contains(w.notices, "sampling") { // tokens of the sampled text and of the answer
-				t.Errorf("counted are %d tokens, notices %v", w.used, w.notices)
+			if w.used != 24 || !slices.Contains(w.noticeCodes, "sampling") { // tokens of the sampled text and of the answer
+				t.Errorf("counted are %d tokens, notices %v", w.used, w.noticeCodes)
 			}
 		})
 	}

@@ -47,7 +47,7 @@ func repairJSON(text string) string {
 		case b == '[':
 			open = append(open, ']')
 		case b == '}' || b == ']':
-			out = withoutComma(out)
+			out = trimComma(out)
 			if len(open) > 0 {
 				open = open[:len(open)-1]
 			}
@@ -57,15 +57,15 @@ func repairJSON(text string) string {
 	if quoted {
 		out = append(out, '"')
 	}
-	out = withoutComma(out)
+	out = trimComma(out)
 	for _, b := range slices.Backward(open) {
 		out = append(out, b)
 	}
 	return string(out)
 }
 
-// withoutComma removes a comma, and the space after it, from the end of a JSON text.
-func withoutComma(out []byte) []byte {
+// trimComma removes a comma, and the space after it, from the end of a JSON text.
+func trimComma(out []byte) []byte {
 	for i, b := range slices.Backward(out) {
 		switch b {
 		case ' ', '\n', '\r', '\t':

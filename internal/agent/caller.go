@@ -39,7 +39,7 @@ func (c *caller) Supports(what tool.Capability) bool {
 	case tool.CanElicit:
 		return c.turn.Ask != nil
 	case tool.CanSample:
-		return c.samples()
+		return c.canSample()
 	case tool.CanConfirm:
 		return c.turn.Ask != nil || len(c.turn.Config.Allow) > 0
 	case tool.WantsProgress:
@@ -54,21 +54,21 @@ func (c *caller) Capabilities() json.RawMessage {
 	if c.turn.Ask == nil {
 		return json.RawMessage(`{}`)
 	}
-	if c.samples() {
+	if c.canSample() {
 		return json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{}}`)
 	}
 	return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
 }
 
-// samples reports whether servers may use sampling: that takes a model, and a person to agree.
-func (c *caller) samples() bool {
+// canSample reports whether servers may use sampling: that takes a model, and a person to agree.
+func (c *caller) canSample() bool {
 	_, _, err := c.model()
 	return c.turn.Ask != nil && err == nil
 }
 
 // model returns the model of the turn.
 func (c *caller) model() (llm.Model, Info, error) {
-	return c.agent.opts.Models.Model(ref(&c.turn.Config), c.turn.Config.FallbackModels)
+	return c.agent.opts.Models.Model(modelRef(&c.turn.Config), c.turn.Config.FallbackModels)
 }
 
 // Notify shows progress in the conversation. Other notifications are dropped; messages of servers are in their logs.
@@ -87,7 +87,7 @@ func (c *caller) Notify(ctx context.Context, method string, params json.RawMessa
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == tool.MethodConfirm {
 		q := gjson.ParseBytes(params)
-		if q.Get("name").String() == "" && allowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
+		if q.Get("name").String() == "" && isAllowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
 			return json.RawMessage(`{"confirm":true,"beforehand":true}`), nil
 		}
 	}
@@ -114,8 +114,8 @@ func (c *caller) askPerson(ctx context.Context, method string, params json.RawMe
 	return c.turn.Ask.Ask(ctx, method, params)
 }
 
-// allowed reports whether list contains name, which is TOOL.ACTION, or TOOL.*.
-func allowed(list []string, name string) bool {
+// isAllowed reports whether list contains name, which is TOOL.ACTION, or TOOL.*.
+func isAllowed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(a string) bool {
 		return a == name || len(a) > 2 && a[len(a)-2:] == ".*" && len(name) >= len(a) && name[:len(a)-1] == a[:len(a)-1]
 	})

@@ -18,7 +18,8 @@ import (
 
 const (
 	maxParallel = 8         // calls of one step that run at the same time
-	maxStepSize = 256 << 10 // bytes of all results of one step
+	maxStepSize = 256 << 10 // bytes of all results of one step, as long as each has minResult
+	minResult   = 1 << 10   // bytes of a result that are left of it however long those before it are
 	maxCalls    = 100       // calls of one turn
 	answerGrace = 2 * time.Second
 )
@@ -70,7 +71,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	results, left := make([]llm.Part, len(calls)), maxStepSize
 	for i, c := range calls {
 		results[i] = r.truncate(context.WithoutCancel(ctx), c.result, left)
-		left = max(left-len(results[i].Text), 1<<10)
+		left = max(left-len(results[i].Text), minResult)
 	}
 	return results
 }
@@ -87,13 +88,13 @@ func (r *run) prepare(ctx context.Context, c *call) {
 	case r.callCount > maxCalls:
 		c.err = &tool.Error{Op: "call", Kind: tool.Busy, Subject: c.name, Message: fmt.Sprintf("this turn has made %d calls, no more are made", maxCalls), Hint: "answer with what is known"}
 	case !r.set.has(c.name):
-		c.err = r.set.unknown(c.name)
+		c.err = r.set.unknownError(c.name)
 	case c.name == outputTool, c.name == skillTool:
 	default:
-		resolved, err := r.agent.opts.Pipeline.Resolve(ctx, r.request(c))
+		resolved, err := r.agent.opts.Pipeline.Resolve(ctx, r.newRequest(c))
 		switch {
 		case err == nil:
-			c.err = r.files.permit(resolved)
+			c.err = r.files.checkLevel(resolved)
 		case r.files.agent.Level != "": // what it would do is not known
 			c.err = err
 		}
@@ -103,8 +104,8 @@ func (r *run) prepare(ctx context.Context, c *call) {
 	}
 }
 
-// request returns c as a request to the pipeline.
-func (r *run) request(c *call) tool.Request {
+// newRequest returns c as a request to the pipeline.
+func (r *run) newRequest(c *call) tool.Request {
 	origin := tool.Chat
 	if r.typed {
 		origin = tool.Direct
@@ -128,13 +129,13 @@ func (r *run) execute(ctx context.Context, c *call) {
 	case c.name == outputTool:
 		result, c.err = r.readOutput(ctx, c.args)
 	case c.name == skillTool:
-		result, c.err = r.files.skill(c.args)
+		result, c.err = r.files.readSkill(c.args)
 	default:
 		if err := r.sink.Executing(ctx, c.id); err != nil {
 			c.err, c.state = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.name, Message: "it could not be written down that it runs, so it was not run", Err: err}, chat.CallSkipped
 			break
 		}
-		result, c.err = r.do(ctx, c)
+		result, c.err = r.runInPipeline(ctx, c)
 	}
 	c.result = llm.Part{Kind: llm.PartToolResult, Call: c.id, Name: c.name}
 	switch {
@@ -157,8 +158,8 @@ func (r *run) execute(ctx context.Context, c *call) {
 	r.sink.Answered(c.id, c.state, c.result, time.Since(start).Milliseconds())
 }
 
-// do sends c through the pipeline. If the turn is cancelled meanwhile, do waits answerGrace for the outcome.
-func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
+// runInPipeline sends c through the pipeline. If the turn is cancelled meanwhile, it waits answerGrace for the outcome.
+func (r *run) runInPipeline(ctx context.Context, c *call) (tool.Result, error) {
 	type answer struct {
 		result tool.Result
 		err    error
@@ -166,7 +167,7 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	answered := make(chan answer, 1)
 	first, last := r.userTexts()
 	go func() {
-		result, err := r.agent.opts.Pipeline.Do(guardian.WithUserTexts(ctx, first, last), r.request(c))
+		result, err := r.agent.opts.Pipeline.Do(guardian.WithUserTexts(ctx, first, last), r.newRequest(c))
 		answered <- answer{result, err}
 	}()
 	select {
@@ -191,7 +192,7 @@ func (r *run) userTexts() (first, last string) {
 			continue
 		}
 		for _, p := range m.Parts {
-			if p.Kind == llm.PartText && p.Text != "" {
+			if p.IsTyped() && p.Text != "" {
 				if last = p.Text; first == "" {
 					first = p.Text
 				}

@@ -29,9 +29,9 @@ type Programs struct {
 	Silence time.Duration
 }
 
-// ownTools is the prefix in the names of calls that an agent made with its own tools: ownTools + AGENT.KIND. Only their
+// ownToolPrefix is the prefix in the names of calls that an agent made with its own tools: ownToolPrefix + AGENT.KIND. Only their
 // permission passed the stages of the pipeline.
-const ownTools = "cli."
+const ownToolPrefix = "cli."
 
 // cli is the engine that hands a turn to an agent of another program, which runs in its own process until the turn
 // ends. We cannot control the agent's own tools: their calls are shown, and where the agent asks for permission, the
@@ -47,13 +47,13 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 			Hint: "send the message with collie agent run or collie chat, or choose another engine",
 		}
 	}
-	files := files{library: a.opts.Library()}
-	if files.agent, err = program(files.library, &t.Config); err != nil {
+	files := turnFiles{library: a.opts.Library()}
+	if files.agent, err = findProgram(files.library, &t.Config); err != nil {
 		return out, err
 	}
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
-	r := &foreign{
+	r := &foreignTurn{
 		run: run{agent: a, turn: t, sink: s, watch: watch, files: files, refused: map[string]int{}}, own: map[string]*ownCall{},
 		onTurnEnd: func(f func()) func() bool { return context.AfterFunc(ctx, f) },
 	}
@@ -69,16 +69,16 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 		return out, err
 	}
 	defer func() {
-		r.end()
+		r.endCalls()
 		if closed := session.Close(); closed != nil {
 			a.opts.Logger.Warn("an agent does not end", "agent", files.agent.Name, "error", closed)
 		}
 	}()
-	blocks, err := r.question(ctx, session)
+	blocks, err := r.promptBlocks(ctx, session)
 	if err != nil {
 		return out, err
 	}
-	servers, closeEndpoint, err := r.open(ctx, session.HTTP)
+	servers, closeEndpoint, err := r.openEndpoint(ctx, session.HTTP)
 	if err != nil {
 		return out, err
 	}
@@ -92,7 +92,7 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 	if err != nil {
 		return out, err
 	}
-	r.took(answer.Tokens)
+	r.recordTokens(answer.Tokens)
 	out.Finish, err = finishOf(answer.Stop, files.agent.Name)
 	return out, err
 }
@@ -110,19 +110,19 @@ func finishOf(reason, name string) (llm.Finish, error) {
 	return llm.FinishStop, nil
 }
 
-// foreign is one turn of an agent of another program. It implements [acp.Client].
-type foreign struct {
+// foreignTurn is one turn of an agent of another program. It implements [acp.Client].
+type foreignTurn struct {
 	run
 
-	mu    sync.Mutex
-	at    acp.UpdateKind // kind of the last text; empty after a call
-	index int            // of the current part of the answer
-	own   map[string]*ownCall
-	over  bool
-	plan  []string // the steps shown last
-	plans int
-	usage acp.Usage
-	token llm.Usage // of the whole answer, if the agent says
+	mu       sync.Mutex
+	lastKind acp.UpdateKind // kind of the last text; empty after a call
+	index    int            // of the current part of the answer
+	own      map[string]*ownCall
+	ended    bool
+	plan     []string // the steps shown last
+	plans    int
+	usage    acp.Usage
+	token    llm.Usage // of the whole answer, if the agent says
 
 	onTurnEnd func(f func()) (stop func() bool) // calls f when the turn ends
 	working   int                               // running calls of our tools and open questions to the person
@@ -131,17 +131,17 @@ type foreign struct {
 }
 
 // Update implements [acp.Client].
-func (f *foreign) Update(u acp.Update) {
+func (f *foreignTurn) Update(u acp.Update) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.over {
+	if f.ended {
 		return
 	}
-	f.heard()
+	f.restartSilence()
 	switch u.Kind {
 	case acp.Said, acp.Thought:
-		if u.Kind != f.at {
-			f.at, f.index = u.Kind, f.index+1
+		if u.Kind != f.lastKind {
+			f.lastKind, f.index = u.Kind, f.index+1
 		}
 		kind := llm.EventText
 		if u.Kind == acp.Thought {
@@ -153,26 +153,26 @@ func (f *foreign) Update(u acp.Update) {
 	case acp.Used:
 		f.usage = u.Usage
 	case acp.Called, acp.Progress:
-		f.at = ""
-		c := f.update(u.Call)
+		f.lastKind = ""
+		c := f.mergeCall(u.Call)
 		if c == nil || c.closed {
 			return
 		}
 		if c.Status != "" && c.Status != "pending" {
-			f.show(c)
+			f.showOnce(c)
 		}
 		switch c.Status {
 		case "completed":
-			f.close(c, chat.CallDone, c.Output)
+			f.closeCall(c, chat.CallDone, c.Output)
 		case "failed":
-			f.close(c, chat.CallFailed, c.Output)
+			f.closeCall(c, chat.CallFailed, c.Output)
 		}
 	}
 }
 
-// program returns the agent for a turn of the engine cli: the one that the settings name, or else the only one there
+// findProgram returns the agent for a turn of the engine cli: the one that the settings name, or else the only one there
 // is.
-func program(l *library.Library, c *chat.Config) (library.Agent, error) {
+func findProgram(l *library.Library, c *chat.Config) (library.Agent, error) {
 	a, err := namedAgent(l, c)
 	if err != nil || len(a.Command) > 0 {
 		return a, err

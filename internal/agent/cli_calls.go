@@ -23,17 +23,17 @@ type ownCall struct {
 	closed bool
 }
 
-// name returns the name of a call for people, for the audit and for permissions.
-func (f *foreign) name(c *acp.Call) string {
-	return ownTools + f.files.agent.Name + "." + cmp.Or(c.Kind, "other")
+// callName returns the name of a call for people, for the audit and for permissions.
+func (f *foreignTurn) callName(c *acp.Call) string {
+	return ownToolPrefix + f.files.agent.Name + "." + cmp.Or(c.Kind, "other")
 }
 
 // maxOwnCalls is the number of own calls that an agent may report in one turn.
 const maxOwnCalls = 1000
 
-// update merges u into what the agent reported before about the same call and returns the result, nil if there are too
+// mergeCall merges u into what the agent reported before about the same call and returns the result, nil if there are too
 // many calls. f.mu must be held.
-func (f *foreign) update(u acp.Call) *ownCall {
+func (f *foreignTurn) mergeCall(u acp.Call) *ownCall {
 	c := f.own[u.ID]
 	if c == nil {
 		if len(f.own) >= maxOwnCalls {
@@ -67,8 +67,8 @@ func (f *foreign) update(u acp.Call) *ownCall {
 	return c
 }
 
-// arguments returns the arguments to show and record.
-func (c *ownCall) arguments() json.RawMessage {
+// argsJSON returns the arguments to show and record.
+func (c *ownCall) argsJSON() json.RawMessage {
 	args := map[string]any{"title": c.Title}
 	if c.Input != nil {
 		args["input"] = c.Input
@@ -83,32 +83,32 @@ func (c *ownCall) arguments() json.RawMessage {
 	return raw
 }
 
-// show adds a call to the conversation, once. f.mu must be held.
-func (f *foreign) show(c *ownCall) {
+// showOnce adds a call to the conversation, once. f.mu must be held.
+func (f *foreignTurn) showOnce(c *ownCall) {
 	if c.shown {
 		return
 	}
 	c.shown = true
-	f.sink.Proposed(0, chat.ToolCall{ID: c.id, Name: f.name(&c.Call), Args: c.arguments()})
+	f.sink.Proposed(0, chat.ToolCall{ID: c.id, Name: f.callName(&c.Call), Args: c.argsJSON()})
 }
 
-// close adds the result of a call to the conversation. f.mu must be held.
-func (f *foreign) close(c *ownCall, state chat.CallState, text string) {
+// closeCall adds the result of a call to the conversation. f.mu must be held.
+func (f *foreignTurn) closeCall(c *ownCall, state chat.CallState, text string) {
 	c.closed = true
-	f.show(c)
-	result := llm.Part{Kind: llm.PartToolResult, Call: c.id, Name: f.name(&c.Call), Text: text, IsError: state != chat.CallDone}
+	f.showOnce(c)
+	result := llm.Part{Kind: llm.PartToolResult, Call: c.id, Name: f.callName(&c.Call), Text: text, IsError: state != chat.CallDone}
 	f.sink.Answered(c.id, state, f.limitResult(context.Background(), result), time.Since(c.start).Milliseconds())
 }
 
-// end closes the calls that the agent left open, and ignores everything that it sends afterwards.
-func (f *foreign) end() {
+// endCalls closes the calls that the agent left open, and ignores everything that it sends afterwards.
+func (f *foreignTurn) endCalls() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.over = true
+	f.ended = true
 	f.showUsage()
 	for _, c := range f.own {
 		if c.shown && !c.closed {
-			f.close(c, chat.CallUnknown, "the turn ended while it ran")
+			f.closeCall(c, chat.CallUnknown, "the turn ended while it ran")
 		}
 	}
 }

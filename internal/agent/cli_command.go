@@ -20,7 +20,7 @@ var passedEnv = []string{
 }
 
 // command returns the command that starts the agent, and the directory in which it works.
-func (f *foreign) command() (c process.Command, dir string, err error) {
+func (f *foreignTurn) command() (c process.Command, dir string, err error) {
 	named := &f.files.agent
 	wrong := func(subject, message, hint string, err error) (process.Command, string, error) {
 		return c, "", &tool.Error{Op: "turn", Kind: tool.Invalid, Subject: subject, Message: message, Hint: hint, Err: err}

@@ -11,23 +11,23 @@ import (
 	"collie/internal/tool"
 )
 
-// question returns the prompt for the agent of another program: its instructions, the conversation so far, because the
+// promptBlocks returns the prompt for the agent of another program: its instructions, the conversation so far, because the
 // agent does not know it, and then the message to answer.
-func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, error) {
+func (f *foreignTurn) promptBlocks(ctx context.Context, s *acp.Session) ([]acp.Block, error) {
 	var b strings.Builder
-	f.files.write(&b, false)
+	f.files.writePrompt(&b, false)
 	if own := f.turn.Config.SystemPrompt; own != "" {
 		b.WriteString("\n" + own + "\n")
 	}
 	path := f.screenAttachments(ctx, unescapeSlashes(f.turn.Path))
-	if before := transcript(path[:max(0, len(path)-1)]); before != "" {
+	if before := transcriptText(path[:max(0, len(path)-1)]); before != "" {
 		b.WriteString("\n# The conversation so far\n\n" + before)
 	}
 	if f.files.context != "" {
 		b.WriteString("\n" + f.files.context + "\n")
 	}
 	if len(f.turn.Partial) > 0 {
-		b.WriteString("\n# Your answer so far, which broke off: go on where it stops\n\n" + transcript(chat.Messages(f.turn.Partial, unknown)))
+		b.WriteString("\n# Your answer so far, which broke off: go on where it stops\n\n" + transcriptText(chat.Messages(f.turn.Partial, unknownState)))
 	}
 	var blocks []acp.Block
 	if b.Len() > 0 {
@@ -52,8 +52,8 @@ func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, er
 	return blocks, nil
 }
 
-// transcript returns the text of a conversation, without calls and results.
-func transcript(path []llm.Message) string {
+// transcriptText returns the text of a conversation, without calls and results.
+func transcriptText(path []llm.Message) string {
 	var b strings.Builder
 	for _, m := range path {
 		var texts []string

@@ -16,7 +16,7 @@ const maxPlans = 20
 
 // showPlan shows the plan of the agent if its steps changed. Progress within the same steps is not shown, because the
 // calls show it. f.mu must be held.
-func (f *foreign) showPlan(text string) {
+func (f *foreignTurn) showPlan(text string) {
 	var steps []string
 	for line := range strings.Lines(text) {
 		_, step, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "] ")
@@ -26,16 +26,16 @@ func (f *foreign) showPlan(text string) {
 		return
 	}
 	f.plan, f.plans = steps, f.plans+1
-	f.sink.Notice("plan", fmt.Sprintf("the plan of %s:\n%s", f.files.agent.Name, head(text, maxPlan)))
+	f.sink.Notice("plan", fmt.Sprintf("the plan of %s:\n%s", f.files.agent.Name, firstTokens(text, maxPlan)))
 }
 
 // maxPlan is the number of tokens of a plan that are shown.
 const maxPlan = 1000
 
-// took records the tokens that the agent reported at the end of its answer. Some agents count cached tokens separately
+// recordTokens records the tokens that the agent reported at the end of its answer. Some agents count cached tokens separately
 // from the input, and reasoning separately from the output; others include them. The total shows which. In the record,
 // input and output include them.
-func (f *foreign) took(t acp.Tokens) {
+func (f *foreignTurn) recordTokens(t acp.Tokens) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if t.Total == t.Input+t.CacheRead+t.CacheWrite+t.Output+t.Thought {
@@ -49,7 +49,7 @@ func (f *foreign) took(t acp.Tokens) {
 // showUsage shows the usage that the agent reported. Each turn is a session of its own at the agent, so these are the
 // figures of the turn. Dollars, and tokens of the answer, count towards the usage. Tokens in the context are not tokens read
 // and written, so they are only shown. f.mu must be held.
-func (f *foreign) showUsage() {
+func (f *foreignTurn) showUsage() {
 	u, name := f.usage, f.files.agent.Name
 	var parts []string
 	switch {

@@ -10,7 +10,7 @@ import (
 const defaultSilence = 2 * time.Minute
 
 // watchSilence ends the turn if the agent sends nothing for the duration silence. The caller must call stop.
-func (f *foreign) watchSilence(silence time.Duration) (stop func()) {
+func (f *foreignTurn) watchSilence(silence time.Duration) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.silence = silence
@@ -18,15 +18,15 @@ func (f *foreign) watchSilence(silence time.Duration) (stop func()) {
 	return func() { f.timer.Stop() }
 }
 
-// heard restarts the timer of watchSilence. f.mu must be held.
-func (f *foreign) heard() {
+// restartSilence restarts the timer of watchSilence. f.mu must be held.
+func (f *foreignTurn) restartSilence() {
 	if f.timer != nil {
 		f.timer.Reset(f.silence)
 	}
 }
 
 // checkSilence ends the turn, unless a call is running or a question is open.
-func (f *foreign) checkSilence() {
+func (f *foreignTurn) checkSilence() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	busy := f.working > 0
@@ -34,7 +34,7 @@ func (f *foreign) checkSilence() {
 		busy = busy || c.shown && !c.closed // a call that runs may be silent, such as a long build
 	}
 	if busy {
-		f.heard()
+		f.restartSilence()
 		return
 	}
 	f.watch.cancel(&tool.Error{

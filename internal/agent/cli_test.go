@@ -19,8 +19,8 @@ import (
 	"collie/test/await"
 )
 
-// program runs a turn of engine cli with an agent that follows a script of [acptest]. modes change how the agent behaves.
-func (w *fixture) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, modes ...string) (chat.Outcome, error) {
+// runProgram runs a turn of engine cli with an agent that follows a script of [acptest]. modes change how the agent behaves.
+func (w *fixture) runProgram(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, modes ...string) (chat.Outcome, error) {
 	w.t.Helper()
 	w.files = &library.Library{Agents: []library.Agent{{
 		Name: "fake", Engine: "cli", Command: acptest.Command(modes...), Env: []string{"NAMED"}, Prompt: "Be kind.", Level: w.level,
@@ -46,7 +46,7 @@ func (w *fixture) program(ctx context.Context, cfg chat.Config, script string, a
 func TestAnotherAgentAnswers(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	out, err := w.program(t.Context(), chat.Config{}, "think hm\ngarbage\nsay One, \nsay two.\ncall execute ls\nsay  Three.\nall", nil)
+	out, err := w.runProgram(t.Context(), chat.Config{}, "think hm\ngarbage\nsay One, \nsay two.\ncall execute ls\nsay  Three.\nall", nil)
 	if err != nil || out.Finish != llm.FinishStop {
 		t.Fatal(out, err)
 	}
@@ -66,9 +66,9 @@ func TestAnotherAgentAnswers(t *testing.T) {
 // The agent of another program gets the rules and the memory from the notes, each once.
 func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 	t.Parallel()
-	w, files := notes(t)
+	w, files := newNotesFixture(t)
 	files["/USER_RULES.md"], files["/AGENTS.md"] = "Never say never.", "The cat is called Tom."
-	if _, err := w.program(t.Context(), chat.Config{}, "all", nil); err != nil {
+	if _, err := w.runProgram(t.Context(), chat.Config{}, "all", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"Never say never.", "The cat is called Tom."} {
@@ -88,11 +88,11 @@ func TestAnotherAgentPlans(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	script := "plan in_progress:读信,pending:answer\nplan completed:读信,in_progress:answer\nplan completed:读信,completed:answer,in_progress:send\nsay done"
-	if _, err := w.program(t.Context(), chat.Config{}, script, nil); err != nil {
+	if _, err := w.runProgram(t.Context(), chat.Config{}, script, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"the plan of fake:\n[~] 读信\n[ ] answer", "the plan of fake:\n[x] 读信\n[x] answer\n[~] send"}
-	if diff := cmp.Diff(want, w.told); diff != "" {
+	if diff := cmp.Diff(want, w.noticeTexts); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -112,10 +112,10 @@ func TestAnotherAgentReportsUsage(t *testing.T) {
 		{`{"used":"x","cost":{"amount":1,"currency":"a unit whose name is too long"}}`, "1 of 2 tokens in its context", 0},
 	} {
 		w := newFixture(t)
-		if _, err := w.program(t.Context(), chat.Config{}, "used {\"used\":1,\"size\":2}\nused "+c.used+"\nsay done", nil); err != nil {
+		if _, err := w.runProgram(t.Context(), chat.Config{}, "used {\"used\":1,\"size\":2}\nused "+c.used+"\nsay done", nil); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{"fake says of this answer: " + c.want}, w.told); diff != "" || w.cost != c.cost {
+		if diff := cmp.Diff([]string{"fake says of this answer: " + c.want}, w.noticeTexts); diff != "" || w.cost != c.cost {
 			t.Errorf("%s: cost %d, want %d\n%s", c.used, w.cost, c.cost, diff)
 		}
 	}
@@ -133,7 +133,7 @@ func TestAnotherAgentReportsTokens(t *testing.T) {
 		`null`: {},
 	} {
 		w := newFixture(t)
-		if _, err := w.program(t.Context(), chat.Config{}, "tokens "+tokens+"\nsay done", nil); err != nil {
+		if _, err := w.runProgram(t.Context(), chat.Config{}, "tokens "+tokens+"\nsay done", nil); err != nil {
 			t.Fatal(err)
 		}
 		if w.tokens != want {
@@ -145,7 +145,7 @@ func TestAnotherAgentReportsTokens(t *testing.T) {
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {
-		if out, err := newFixture(t).program(t.Context(), chat.Config{}, "stop "+reason, nil); out.Finish != want || err != nil {
+		if out, err := newFixture(t).runProgram(t.Context(), chat.Config{}, "stop "+reason, nil); out.Finish != want || err != nil {
 			t.Errorf("%s: %v, %v", reason, out, err)
 		}
 	}
@@ -160,16 +160,16 @@ func TestAnotherAgentFails(t *testing.T) {
 		kind   tool.ErrorKind
 		says   []string
 	}{
-		"crash":   {"say so far\nopen execute build\nexit 3 out of luck", nil, tool.Crashed, []string{"exit code 3", "out of luck"}},
-		"refusal": {"refuse the model is gone", nil, tool.Upstream, []string{"session/prompt", "the model is gone"}},
-		"version": {"", []string{"version"}, tool.Upstream, []string{"version 7", "expected 1"}},
-		"sign in": {"", []string{"signin"}, tool.NeedsAuth, []string{"sign in"}},
-		"itself":  {"stop cancelled", nil, tool.Canceled, []string{"stopped answering"}},
+		"crash":   {script: "say so far\nopen execute build\nexit 3 out of luck", kind: tool.Crashed, says: []string{"exit code 3", "out of luck"}},
+		"refusal": {script: "refuse the model is gone", kind: tool.Upstream, says: []string{"session/prompt", "the model is gone"}},
+		"version": {modes: []string{"version"}, kind: tool.Upstream, says: []string{"version 7", "expected 1"}},
+		"sign in": {modes: []string{"signin"}, kind: tool.NeedsAuth, says: []string{"sign in"}},
+		"itself":  {script: "stop cancelled", kind: tool.Canceled, says: []string{"stopped answering"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t)
-			_, err := w.program(t.Context(), chat.Config{}, tt.script, nil, tt.modes...)
+			_, err := w.runProgram(t.Context(), chat.Config{}, tt.script, nil, tt.modes...)
 			e, ok := errors.AsType[*tool.Error](err)
 			if !ok || e.Kind != tt.kind || e.Subject != "fake" {
 				t.Fatalf("it failed with %v", err)
@@ -194,9 +194,9 @@ func TestAnotherAgentIsMissing(t *testing.T) {
 		named  string
 		says   string
 	}{
-		{nil, "", "no agent of another program is here"},
-		{[]library.Agent{{Name: "a", Command: []string{"x"}}, {Name: "b", Command: []string{"x"}}}, "", "several agents of other programs are here: a, b"},
-		{[]library.Agent{{Name: "a"}}, "a", "has no command"},
+		{says: "no agent of another program is here"},
+		{agents: []library.Agent{{Name: "a", Command: []string{"x"}}, {Name: "b", Command: []string{"x"}}}, says: "several agents of other programs are here: a, b"},
+		{agents: []library.Agent{{Name: "a"}}, named: "a", says: "has no command"},
 	} {
 		w.files = &library.Library{Agents: tt.agents}
 		if _, _, err := w.agent.Engine(&chat.Config{Engine: "cli", Agent: tt.named}, textParts("x")); err == nil || !strings.Contains(err.Error(), tt.says) {
@@ -221,7 +221,7 @@ func TestAnotherAgentGetsFewVariables(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	dir := t.TempDir()
-	if _, err := w.program(t.Context(), chat.Config{Folder: dir}, "env NAMED\nenv SECRET_KEY\nenv XDG_DATA_HOME\ndir", nil); err != nil {
+	if _, err := w.runProgram(t.Context(), chat.Config{Folder: dir}, "env NAMED\nenv SECRET_KEY\nenv XDG_DATA_HOME\ndir", nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := "NAMED=yes,true SECRET_KEY=,false XDG_DATA_HOME=/d,true " + dir; w.text != want {
@@ -236,11 +236,11 @@ func TestAnotherAgentIsCancelled(t *testing.T) {
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
-			await.Until(t, "the agent says something", func() bool { return w.saying() != "" })
+			await.Until(t, "the agent says something", func() bool { return w.textSoFar() != "" })
 			cancel(cause)
 		}()
 		start := time.Now()
-		if _, err := w.program(ctx, chat.Config{}, script, nil); !errors.Is(err, cause) {
+		if _, err := w.runProgram(ctx, chat.Config{}, script, nil); !errors.Is(err, cause) {
 			t.Errorf("%q ended with %v", script, err)
 		}
 		if took := time.Since(start); took > 30*time.Second {
@@ -252,7 +252,7 @@ func TestAnotherAgentIsCancelled(t *testing.T) {
 	}
 }
 
-func (w *fixture) saying() string {
+func (w *fixture) textSoFar() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text
@@ -270,22 +270,22 @@ func TestAnotherAgentAsks(t *testing.T) {
 		asked  int
 		state  chat.CallState
 	}{
-		"yes":          {person(`{"confirm":true}`), nil, "", "permit execute make", "[yes]", 1, chat.CallDone},
-		"no":           {person(`{"confirm":false}`), nil, "", "permit execute make", "[no]", 1, chat.CallRefused},
-		"nobody":       {nil, nil, "", "permit edit a.txt", "[no]", 0, chat.CallRefused},
-		"beforehand":   {nil, []string{"cli.fake.edit"}, "", "permit edit a.txt", "[yes]", 0, chat.CallDone},
-		"another kind": {nil, []string{"cli.fake.edit"}, "", "permit execute make", "[no]", 0, chat.CallRefused},
-		"level":        {person(`{"confirm":true}`), nil, "r", "permit edit a.txt", "[no]", 0, chat.CallRefused},
-		"level reads":  {person(`{"confirm":true}`), nil, "r", "permit read a.txt", "[yes]", 1, chat.CallDone},
-		"rule":         {person(`{"confirm":true}`), nil, "", "permit execute rm -rf /", "[no]", 0, chat.CallRefused},
-		"unheard of":   {person(`{"confirm":true}`), nil, "", "permit teleport me", "[yes]", 1, chat.CallDone},
-		"again":        {person(`{"confirm":false}`), nil, "", "permit edit a\npermit edit a\npermit edit a\npermit edit a", "[no][no][no][no]", 3, chat.CallRefused},
+		"yes":          {ask: fixedPerson(`{"confirm":true}`), script: "permit execute make", says: "[yes]", asked: 1, state: chat.CallDone},
+		"no":           {ask: fixedPerson(`{"confirm":false}`), script: "permit execute make", says: "[no]", asked: 1, state: chat.CallRefused},
+		"nobody":       {script: "permit edit a.txt", says: "[no]", state: chat.CallRefused},
+		"beforehand":   {allow: []string{"cli.fake.edit"}, script: "permit edit a.txt", says: "[yes]", state: chat.CallDone},
+		"another kind": {allow: []string{"cli.fake.edit"}, script: "permit execute make", says: "[no]", state: chat.CallRefused},
+		"level":        {ask: fixedPerson(`{"confirm":true}`), level: "r", script: "permit edit a.txt", says: "[no]", state: chat.CallRefused},
+		"level reads":  {ask: fixedPerson(`{"confirm":true}`), level: "r", script: "permit read a.txt", says: "[yes]", asked: 1, state: chat.CallDone},
+		"rule":         {ask: fixedPerson(`{"confirm":true}`), script: "permit execute rm -rf /", says: "[no]", state: chat.CallRefused},
+		"unheard of":   {ask: fixedPerson(`{"confirm":true}`), script: "permit teleport me", says: "[yes]", asked: 1, state: chat.CallDone},
+		"again":        {ask: fixedPerson(`{"confirm":false}`), script: "permit edit a\npermit edit a\npermit edit a\npermit edit a", says: "[no][no][no][no]", asked: 3, state: chat.CallRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t)
 			w.level = tt.level
-			if _, err := w.program(t.Context(), chat.Config{Allow: tt.allow}, tt.script, tt.ask); err != nil {
+			if _, err := w.runProgram(t.Context(), chat.Config{Allow: tt.allow}, tt.script, tt.ask); err != nil {
 				t.Fatal(err)
 			}
 			if w.text != tt.says || w.asking != tt.asked {
@@ -316,27 +316,26 @@ func TestAnotherAgentHasOurTools(t *testing.T) {
 		states map[string]chat.CallState
 		asked  int
 	}{
-		"list":    {chat.Config{}, "", nil, "mcp list", `"files__write"`, nil, 0},
-		"read":    {chat.Config{}, "", nil, `mcp files__read {"path":"a"}`, `"content"`, map[string]chat.CallState{"files__read0": chat.CallDone}, 0},
-		"yes":     {chat.Config{}, "", person(`{"confirm":true}`), "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 1},
-		"no":      {chat.Config{}, "", person(`{"confirm":false}`), "mcp files__write", "did not agree", map[string]chat.CallState{"files__write0": chat.CallRefused}, 1},
-		"nobody":  {chat.Config{}, "", nil, "mcp files__write", "nobody is available", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
-		"allowed": {chat.Config{Allow: []string{"files.write"}}, "", nil, "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 0},
-		"level":   {chat.Config{}, "r", person(`{"confirm":true}`), "mcp files__write", "only reads", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
-		"pattern": {chat.Config{Tools: []string{"*read"}}, "", person(`{"confirm":true}`), "mcp files__write", "no such tool", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
-		"missing": {chat.Config{}, "", nil, "mcp nothing", "nothing", map[string]chat.CallState{"nothing0": chat.CallRefused}, 0},
+		"list":    {script: "mcp list", says: `"files__write"`},
+		"read":    {script: `mcp files__read {"path":"a"}`, says: `"content"`, states: map[string]chat.CallState{"files__read0": chat.CallDone}},
+		"yes":     {ask: fixedPerson(`{"confirm":true}`), script: "mcp files__write", says: `"content"`, states: map[string]chat.CallState{"files__write0": chat.CallDone}, asked: 1},
+		"no":      {ask: fixedPerson(`{"confirm":false}`), script: "mcp files__write", says: "did not agree", states: map[string]chat.CallState{"files__write0": chat.CallRefused}, asked: 1},
+		"nobody":  {script: "mcp files__write", says: "nobody is available", states: map[string]chat.CallState{"files__write0": chat.CallRefused}},
+		"allowed": {config: chat.Config{Allow: []string{"files.write"}}, script: "mcp files__write", says: `"content"`, states: map[string]chat.CallState{"files__write0": chat.CallDone}},
+		"level":   {level: "r", ask: fixedPerson(`{"confirm":true}`), script: "mcp files__write", says: "only reads", states: map[string]chat.CallState{"files__write0": chat.CallRefused}},
+		"pattern": {config: chat.Config{Tools: []string{"*read"}}, ask: fixedPerson(`{"confirm":true}`), script: "mcp files__write", says: "no such tool", states: map[string]chat.CallState{"files__write0": chat.CallRefused}},
+		"missing": {script: "mcp nothing", says: "nothing", states: map[string]chat.CallState{"nothing0": chat.CallRefused}},
 		"often": {
-			chat.Config{},
-			"", person(`{"confirm":false}`), strings.Repeat("mcp files__write\n", 4), "the person is not asked about it again",
-			map[string]chat.CallState{"files__write0": chat.CallRefused, "files__write1": chat.CallRefused, "files__write2": chat.CallRefused, "files__write3": chat.CallRefused},
-			3,
+			ask: fixedPerson(`{"confirm":false}`), script: strings.Repeat("mcp files__write\n", 4), says: "the person is not asked about it again",
+			states: map[string]chat.CallState{"files__write0": chat.CallRefused, "files__write1": chat.CallRefused, "files__write2": chat.CallRefused, "files__write3": chat.CallRefused},
+			asked:  3,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t)
 			w.level = tt.level
-			if _, err := w.program(t.Context(), tt.config, tt.script, tt.ask); err != nil {
+			if _, err := w.runProgram(t.Context(), tt.config, tt.script, tt.ask); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(w.text, tt.says) || w.asking != tt.asked {
@@ -363,7 +362,7 @@ func TestAnotherAgentIsSilent(t *testing.T) {
 	w := newFixture(t)
 	w.opts.Programs.Silence = 50 * time.Millisecond
 	w.agent = agent.New(w.opts)
-	_, err := w.program(t.Context(), chat.Config{}, "say a\nhang", nil)
+	_, err := w.runProgram(t.Context(), chat.Config{}, "say a\nhang", nil)
 	if tool.KindOf(err) != tool.Timeout || !strings.Contains(err.Error(), "fake: it showed no activity for 50ms") {
 		t.Errorf("it ended with %v", err)
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"collie/internal/llm"
@@ -22,15 +23,15 @@ const (
 	policyFail     = "fail"
 )
 
-// fit shortens the conversation, and rebuilds req from it, until req fits the context of the model by estimate.
-func (r *run) fit(ctx context.Context, req *llm.Request) error {
+// shortenToFit shortens the conversation, and rebuilds req from it, until req fits the context of the model by estimate.
+func (r *run) shortenToFit(ctx context.Context, req *llm.Request) error {
 	if r.info.Context <= 0 {
 		return nil
 	}
 	spare := max(spareTokens, req.MaxOutput)
 	room := r.info.Context - min(spare, r.info.Context/2)
 	for {
-		n := estimate(req.System, req.Tools, req.Messages)
+		n := estimateTokens(req.System, req.Tools, req.Messages)
 		if n <= room {
 			return nil
 		}
@@ -42,7 +43,7 @@ func (r *run) fit(ctx context.Context, req *llm.Request) error {
 		if err := r.shortenConversation(ctx, tooLong); err != nil {
 			return err
 		}
-		*req = *r.ask(req.NoTools)
+		*req = *r.nextRequest(req.NoTools)
 	}
 }
 
@@ -55,12 +56,16 @@ func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 		if r.dropOldest() {
 			return nil
 		}
-	case r.summaries < maxCompactions && len(r.before) > 1:
+	case r.summaries < maxCompactions && r.canSummarize():
 		r.summaries++
-		if err := r.summarize(ctx); err != nil {
+		done, err := r.summarize(ctx)
+		if done || err != nil {
 			return err
 		}
-		return nil
+		r.sink.Notice("not_compacted", "the model wrote no summary of the earlier part of the conversation; what does not fit is left out of this turn")
+		if r.dropOldest() {
+			return nil
+		}
 	}
 	if r.shortenResults() {
 		return nil
@@ -93,7 +98,7 @@ func (r *run) shortenResults() (done bool) {
 		}
 		for j := range r.since[i].Parts {
 			if p := &r.since[i].Parts[j]; len(p.Text) > oldResult+64 {
-				p.Text = p.Text[:cut(p.Text, oldResult)] + "\n[the rest is left out: the conversation had become too long]"
+				p.Text = p.Text[:cutPoint(p.Text, oldResult)] + "\n[the rest is left out: the conversation had become too long]"
 				p.Files = nil
 				done = true
 			}
@@ -102,24 +107,33 @@ func (r *run) shortenResults() (done bool) {
 	return done
 }
 
-// summarize replaces the messages before the one being answered by a summary that the model writes.
-func (r *run) summarize(ctx context.Context) error {
+// canSummarize reports whether there is more than a summary before the message being answered.
+func (r *run) canSummarize() bool {
+	return slices.ContainsFunc(r.before[:max(len(r.before)-1, 0)], func(m llm.Message) bool {
+		return m.Role != llm.RoleUser || slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Code != llm.CodeSummary })
+	})
+}
+
+// summarize replaces the messages before the one being answered by a summary that the model writes. It reports false if the
+// model wrote none, having thought for as long as it may, say, or refused: storing that would lose the conversation.
+func (r *run) summarize(ctx context.Context) (done bool, err error) {
 	old := r.before[:len(r.before)-1]
-	text := summary(old)
+	text := renderForSummary(old)
 	if room := r.info.Context; room > 0 {
 		text = lastTokens(text, (room-min(spareTokens, room/2))/2) // the latest messages matter most; half, because tokens are estimated
 	}
 	req := &llm.Request{
-		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,
+		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens, Effort: llm.EffortOff,
 		System:   "You shorten conversations. Keep facts, decisions, names, paths, ids and what is still open; leave out how they were found. Write in the language of the conversation.",
 		Messages: []llm.Message{userMessage("Shorten this conversation to what is needed to go on with it:\n\n" + strings.ToValidUTF8(text, ""))},
 	}
 	var short strings.Builder
 	var used llm.Usage
+	var finish llm.Finish
 	who := llm.Event{Provider: r.info.Provider, Model: r.info.Name}
 	for e, err := range r.model.Stream(ctx, req) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		switch e.Kind {
 		case llm.EventText:
@@ -128,21 +142,26 @@ func (r *run) summarize(ctx context.Context) error {
 			used = e.Usage
 		case llm.EventStart:
 			who = e
+		case llm.EventFinish:
+			finish = e.Finish
 		default:
 		}
 	}
-	r.count(who, used)
+	r.addUsage(who, used)
+	if strings.TrimSpace(short.String()) == "" || finish == llm.FinishRefusal || finish == llm.FinishFiltered {
+		return false, nil
+	}
 	left, err := r.sink.Summarize(ctx, 1, short.String())
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.sink.Notice("compacted", "the earlier part of the conversation was summarized for the model; nothing of it is lost")
 	r.before = left
-	return nil
+	return true, nil
 }
 
-// summary renders a conversation as text.
-func summary(messages []llm.Message) string {
+// renderForSummary renders a conversation as text.
+func renderForSummary(messages []llm.Message) string {
 	var b strings.Builder
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -152,7 +171,7 @@ func summary(messages []llm.Message) string {
 			case llm.PartToolCall:
 				fmt.Fprintf(&b, "call %s %s\n", p.Name, p.Args)
 			case llm.PartToolResult:
-				fmt.Fprintf(&b, "result: %s\n\n", p.Text[:cut(p.Text, oldResult)])
+				fmt.Fprintf(&b, "result: %s\n\n", p.Text[:cutPoint(p.Text, oldResult)])
 			case llm.PartReasoning, llm.PartFile, llm.PartNotice:
 			}
 		}

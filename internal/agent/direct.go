@@ -27,8 +27,8 @@ type direct Agent
 func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	a := (*Agent)(e)
 	out := chat.Outcome{Finish: llm.FinishStop, Steps: 1}
-	text, files := lastMessage(t.Path)
-	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/remember"); ok && strings.TrimSpace(rest) != rest {
+	text, files := commandOf(t.Question)
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/remember"); ok && strings.TrimSpace(rest) != rest { // a space follows the name, and then a text
 		return out, a.remember(ctx, t, s, strings.TrimSpace(rest))
 	}
 	words, err := shellquote.Split(strings.TrimPrefix(strings.TrimSpace(text), "/"))
@@ -36,13 +36,13 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 		return out, usageError("the quotes do not match", "close what is opened by ' or \"; \\ takes the next character as it is")
 	}
 	if len(words) == 0 || words[0] == "help" || words[0] == "tools" {
-		help, err := a.help(t, words)
+		help, err := a.helpText(t, words)
 		if err == nil {
 			s.Emit(0, llm.Event{Kind: llm.EventText, Text: help})
 		}
 		return out, err
 	}
-	target, rest, err := a.find(t, words)
+	target, rest, err := a.findAction(t, words)
 	if err != nil {
 		return out, err
 	}
@@ -55,16 +55,16 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{agent: a, turn: t, sink: s, watch: watch, typed: t.Person, set: toolset{profile: t.Config.Profile, tools: []llm.Tool{{Name: target.name}}}}
-	return out, r.command(ctx, target.name, args, func(text string) string {
+	return out, r.runCommand(ctx, target.name, args, func(text string) string {
 		if asJSON {
-			return compact(text)
+			return oneLineJSON(text)
 		}
 		return text
 	})
 }
 
-// command makes the only call of a turn and emits its result, formatted by show unless it is an error.
-func (r *run) command(ctx context.Context, name string, args json.RawMessage, show func(text string) string) error {
+// runCommand makes the only call of a turn and emits its result, formatted by show unless it is an error.
+func (r *run) runCommand(ctx context.Context, name string, args json.RawMessage, show func(text string) string) error {
 	c := &call{id: newCall(), name: name, args: args}
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
@@ -81,14 +81,13 @@ func (r *run) command(ctx context.Context, name string, args json.RawMessage, sh
 	return nil
 }
 
-// compact returns JSON on one line, and other text unchanged.
-func compact(text string) string {
+// oneLineJSON returns JSON on one line, and other text unchanged.
+func oneLineJSON(text string) string {
 	var v any
-	if d := json.NewDecoder(strings.NewReader(text)); true {
-		d.UseNumber()
-		if d.Decode(&v) != nil || d.More() {
-			return text
-		}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&v) != nil || d.More() {
+		return text
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -102,33 +101,30 @@ func usageError(message, hint string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Message: message, Hint: hint}
 }
 
-// lastMessage returns the text of the message to answer, and its attachments.
-func lastMessage(path []llm.Message) (text string, files []llm.File) {
-	if len(path) == 0 {
-		return "", nil
-	}
+// commandOf returns the command that a message holds, and the files attached to it. Their content is not part of the command.
+func commandOf(message []llm.Part) (command string, files []llm.File) {
 	var b strings.Builder
-	for _, p := range path[len(path)-1].Parts {
+	for _, p := range message {
 		switch {
-		case p.Kind == llm.PartText:
-			b.WriteString(p.Text)
 		case p.File != nil:
 			files = append(files, *p.File)
+		case p.IsTyped():
+			b.WriteString(p.Text)
 		}
 	}
 	return b.String(), files
 }
 
-// target is the action that a command names.
-type target struct {
+// commandTarget is the action that a command names.
+type commandTarget struct {
 	name    string // name in the pipeline
 	command string // as a person types it
 	action  *tool.Action
 }
 
-// find returns the action that words begin with, as TOOL ACTION or as the name that MCP clients see, and the remaining
+// findAction returns the action that words begin with, as TOOL ACTION or as the name that MCP clients see, and the remaining
 // words.
-func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
+func (a *Agent) findAction(t *chat.Turn, words []string) (commandTarget, []string, error) {
 	tools := a.opts.Tools(t.Config.Profile)
 	var names []string
 	for i := range tools {
@@ -136,14 +132,14 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 		names = append(names, l.Name)
 		if bare, ok := strings.CutPrefix(words[0], l.Prefix); ok && l.Prefix != "" {
 			if action := actionOf(l, bare); action != nil {
-				return target{words[0], "/" + words[0], action}, words[1:], nil
+				return commandTarget{words[0], "/" + words[0], action}, words[1:], nil
 			}
 		}
 		if arguments.Normalize(l.Name) != arguments.Normalize(words[0]) {
 			continue
 		}
 		if len(words) == 1 {
-			return target{}, nil, usageError("which action of "+l.Name+"?", "/help "+l.Name+" lists them")
+			return commandTarget{}, nil, usageError("which action of "+l.Name+"?", "/help "+l.Name+" lists them")
 		}
 		action := actionOf(l, words[1])
 		if action == nil {
@@ -151,15 +147,15 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 			if near, ok := tool.Nearest(words[1], actionNames(l)); ok {
 				e.Hint = "did you mean /" + l.Name + " " + near + "?"
 			}
-			return target{}, nil, e
+			return commandTarget{}, nil, e
 		}
-		return target{l.Name + "/" + action.Name, "/" + l.Name + " " + action.Name, action}, words[2:], nil
+		return commandTarget{l.Name + "/" + action.Name, "/" + l.Name + " " + action.Name, action}, words[2:], nil
 	}
 	e := usageError("there is no tool "+words[0], "/tools lists what there is; begin with // to send a slash to the model")
 	if near, ok := tool.Nearest(words[0], names); ok {
 		e.Hint = "did you mean /" + near + "?"
 	}
-	return target{}, nil, e
+	return commandTarget{}, nil, e
 }
 
 // actionNames returns the names of the actions of a tool.
@@ -189,7 +185,7 @@ func actionOf(l *tool.Tool, name string) *tool.Action {
 }
 
 // parseArgs returns the arguments of the action from words. A single word may be a JSON object with all arguments.
-func (g target) parseArgs(words []string, files []llm.File) (json.RawMessage, error) {
+func (g commandTarget) parseArgs(words []string, files []llm.File) (json.RawMessage, error) {
 	if len(words) == 1 && strings.HasPrefix(words[0], "{") && json.Valid([]byte(words[0])) {
 		return json.RawMessage(words[0]), nil
 	}
@@ -216,8 +212,8 @@ func (g target) parseArgs(words []string, files []llm.File) (json.RawMessage, er
 	return args, nil
 }
 
-// help answers /help, /help TOOL, /help TOOL ACTION and /tools.
-func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
+// helpText answers /help, /help TOOL, /help TOOL ACTION and /tools.
+func (a *Agent) helpText(t *chat.Turn, words []string) (string, error) {
 	tools := a.opts.Tools(t.Config.Profile)
 	var b strings.Builder
 	if len(words) < 2 {
@@ -229,7 +225,7 @@ func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
 	}
 	i := slices.IndexFunc(tools, func(l tool.Tool) bool { return arguments.Normalize(l.Name) == arguments.Normalize(words[1]) })
 	if i < 0 {
-		_, _, err := a.find(t, words[1:])
+		_, _, err := a.findAction(t, words[1:])
 		return "", err
 	}
 	for j := range tools[i].Actions {
@@ -252,7 +248,7 @@ func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
 		}
 	}
 	if b.Len() == 0 {
-		_, _, err := a.find(t, words[1:])
+		_, _, err := a.findAction(t, words[1:])
 		return "", err
 	}
 	return b.String(), nil

@@ -37,17 +37,17 @@ const (
 	memoryNote = "/AGENTS.md"
 )
 
-// files are the files for agents that a turn uses.
-type files struct {
+// turnFiles are the files for agents that a turn uses.
+type turnFiles struct {
 	library       *library.Library
 	agent         library.Agent // the zero value if the turn has none
 	rules, memory string        // from the notes
 	context       string        // of the entries that matched
 }
 
-// Default sets in c, the settings of a person, the engine and model of the agent called name, and its profile if c has
+// ApplyAgentDefaults sets in c, the settings of a person, the engine and model of the agent called name, and its profile if c has
 // none. An unknown agent changes nothing; [Agent.Engine] refuses it.
-func Default(c *chat.Config, l *library.Library, name string) {
+func ApplyAgentDefaults(c *chat.Config, l *library.Library, name string) {
 	a, err := l.Agent(name)
 	if err != nil {
 		return
@@ -83,14 +83,15 @@ func namedAgent(l *library.Library, c *chat.Config) (library.Agent, error) {
 }
 
 // files reads the files for a turn with the settings c.
-func (a *Agent) files(c *chat.Config) (f files, err error) {
+func (a *Agent) files(c *chat.Config) (f turnFiles, err error) {
 	f.library = a.opts.Library()
 	f.agent, err = namedAgent(f.library, c)
 	return f, err
 }
 
-// permit refuses a call that exceeds the level of the agent.
-func (f *files) permit(c *tool.Call) error {
+// checkLevel returns an error for a call that exceeds the level of the agent: r reads only, rw changes things at a risk up to
+// medium, and rwd or none allows all.
+func (f *turnFiles) checkLevel(c *tool.Call) error {
 	if f.agent.Level == "" || f.agent.Level == "rwd" || c.Kind != tool.KindCall && !c.HasEffects() {
 		return nil
 	}
@@ -98,11 +99,11 @@ func (f *files) permit(c *tool.Call) error {
 	if c.Action != nil {
 		risk, _ = c.Action.Rated()
 	}
-	message, may := "the agent %s only reads (level r)", []tool.Risk{tool.RiskNone}
+	message, allowed := "the agent %s only reads (level r)", []tool.Risk{tool.RiskNone}
 	if f.agent.Level == "rw" {
-		message, may = "the agent %s does not delete, run or send anything (level rw)", append(may, tool.RiskLow, tool.RiskMedium)
+		message, allowed = "the agent %s does not delete, run or send anything (level rw)", append(allowed, tool.RiskLow, tool.RiskMedium)
 	}
-	if slices.Contains(may, risk) && (f.agent.Level != "r" || !c.HasEffects()) {
+	if slices.Contains(allowed, risk) && (f.agent.Level != "r" || !c.HasEffects()) {
 		return nil
 	}
 	e := &tool.Error{Op: "call", Kind: tool.Denied, Subject: c.Name, Hint: "say what would be needed; only the person can use another agent"}
@@ -110,8 +111,8 @@ func (f *files) permit(c *tool.Call) error {
 	return e
 }
 
-// skill runs the built-in tool read_skill, whose arguments are the name of a skill and, optionally, a file of it.
-func (f *files) skill(args json.RawMessage) (tool.Result, error) {
+// readSkill runs the built-in tool read_skill, whose arguments are the name of a skill and, optionally, a file of it.
+func (f *turnFiles) readSkill(args json.RawMessage) (tool.Result, error) {
 	in := gjson.ParseBytes(args)
 	s, err := f.library.Skill(in.Get("name").String())
 	if err != nil {
@@ -125,8 +126,8 @@ func (f *files) skill(args json.RawMessage) (tool.Result, error) {
 	return tool.Result{Raw: raw}, err
 }
 
-// write adds the files to a system prompt. Skills are listed only with tools, because read_skill is one.
-func (f *files) write(b *strings.Builder, tools bool) {
+// writePrompt adds to a system prompt what the files say: the agent's prompt, rules, memory and skills. Skills are listed only with tools, because read_skill is one.
+func (f *turnFiles) writePrompt(b *strings.Builder, tools bool) {
 	section := func(title, text string) {
 		if text != "" {
 			fmt.Fprintf(b, "\n# %s\n\n%s\n", title, text)
@@ -166,7 +167,7 @@ func (r *run) readRulesAndMemory(ctx context.Context) {
 			}
 			return
 		}
-		*n.text = head(w.Get("content").String(), maxNote)
+		*n.text = firstTokens(w.Get("content").String(), maxNote)
 	}
 }
 
@@ -177,7 +178,7 @@ func (r *run) readNote(ctx context.Context, note string, block int) (window gjso
 	if err != nil {
 		return window, err
 	}
-	request := r.request(&call{name: "fs/read", args: args})
+	request := r.newRequest(&call{name: "fs/read", args: args})
 	request.Profile = r.turn.Config.Profile
 	resolved, err := r.agent.opts.Pipeline.Resolve(ctx, request)
 	if err != nil || resolved.Source == nil || resolved.Source.Name() != notesSource {
@@ -218,7 +219,7 @@ func (r *run) matchContext() {
 			where = fmt.Sprintf("message %d from the end", m.Back+1)
 		}
 		place := fmt.Sprintf("%s (%s; %q in %s)", m.Name, m.File, m.Keyword, where)
-		text := head(m.Text, m.Budget)
+		text := firstTokens(m.Text, m.Budget)
 		if n := tokens(text); n > room {
 			omitted = append(omitted, place)
 			continue
@@ -249,8 +250,8 @@ func (r *run) withContext(before []llm.Message) []llm.Message {
 	return out
 }
 
-// head returns the beginning of text, up to about n tokens.
-func head(text string, n int) string {
+// firstTokens returns the beginning of text, up to about n tokens.
+func firstTokens(text string, n int) string {
 	text = strings.TrimSpace(text)
 	ascii, other := 0, 0
 	for i, c := range text {
@@ -280,7 +281,7 @@ func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text st
 			w, err = r.readNote(ctx, memoryNote, int(total)-1)
 		}
 		// Replacing only the end keeps concurrent changes by others; writing the whole note would lose them.
-		end := tail(w.Get("content").String())
+		end := uniqueTail(w.Get("content").String())
 		name, args = "fs/replace", map[string]any{"path": memoryNote, "edit": map[string]any{"old": end, "new": end + "\n" + item}}
 	}
 	if err != nil {
@@ -290,11 +291,11 @@ func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text st
 	if err != nil {
 		return err
 	}
-	return r.command(ctx, name, raw, func(string) string { return "Remembered: " + text })
+	return r.runCommand(ctx, name, raw, func(string) string { return "Remembered: " + text })
 }
 
-// tail returns the shortest end of text that begins a line and occurs only once in text.
-func tail(text string) string {
+// uniqueTail returns the shortest end of text that begins a line and occurs only once in text.
+func uniqueTail(text string) string {
 	text = strings.TrimRight(text, "\n")
 	for at := len(text); at > 0; {
 		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {

@@ -20,8 +20,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// write writes files, given as path, text, path, text, into dir and reads them as a person's own.
-func write(t *testing.T, dir string, pairs ...string) *library.Library {
+// writeLibrary writes files, given as path, text, path, text, into dir and reads them as a person's own.
+func writeLibrary(t *testing.T, dir string, pairs ...string) *library.Library {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		file := filepath.Join(dir, filepath.FromSlash(pairs[i]))
@@ -42,13 +42,13 @@ func write(t *testing.T, dir string, pairs ...string) *library.Library {
 // An agent sees fewer tools, never more than the person chose, and answers as its file says.
 func TestAgentsNarrow(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, says("ok"))
-	w.files = write(t, t.TempDir(),
+	w := newFixture(t, answerText("ok"))
+	w.files = writeLibrary(t, t.TempDir(),
 		"agents/all.md", "---\ndescription: x\nmodel: other/large\nprofile: work\n---\nYou are the one for everything.",
 		"agents/reader.md", "---\ndescription: x\ntools: files__read\nengine: react\n---\nYou read.")
-	tools := func(cfg chat.Config) (out []string) {
+	runAndListTools := func(cfg chat.Config) (out []string) {
 		t.Helper()
-		if _, err := w.run(t.Context(), cfg, "go", nil); err != nil {
+		if _, err := w.runTurn(t.Context(), cfg, "go", nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range w.model.seen[len(w.model.seen)-1].Tools {
@@ -56,14 +56,14 @@ func TestAgentsNarrow(t *testing.T) {
 		}
 		return out
 	}
-	if got := tools(chat.Config{Agent: "reader"}); !slices.Equal(got, []string{"files__read", "tool_output"}) {
+	if got := runAndListTools(chat.Config{Agent: "reader"}); !slices.Equal(got, []string{"files__read", "tool_output"}) {
 		t.Errorf("the reader sees %v", got)
 	}
 	if system := w.model.seen[0].System; !strings.Contains(system, "\nYou read.\n") {
 		t.Errorf("system prompt: %s", system)
 	}
 	for _, cfg := range []chat.Config{{Agent: "reader", Tools: []string{"files__write"}}, {Agent: "reader", Deny: []string{"files__read"}}} {
-		if got := tools(cfg); len(got) > 0 {
+		if got := runAndListTools(cfg); len(got) > 0 {
 			t.Errorf("%+v shows %v", cfg, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestAgentsNarrow(t *testing.T) {
 	}
 	for profile, want := range map[string]string{"": "work", "mine": "mine"} {
 		c := chat.Config{Profile: profile, Provider: "p", Model: "m", Agent: "all"}
-		agent.Default(&c, w.files, "all")
+		agent.ApplyAgentDefaults(&c, w.files, "all")
 		_, _, err := w.agent.Engine(&c, textParts("go"))
 		if c.Profile != want || c.Model != "other/large" || c.Provider != "" || (err != nil) != (profile != "") {
 			t.Errorf("%+v: %v", c, err)
@@ -86,12 +86,12 @@ func TestAgentsNarrow(t *testing.T) {
 func TestAgentsHaveALevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{"r": "read", "rw": "read write", "rwd": "read write delete", "": "read write delete"} {
-		w := newFixture(t, calls("files__read", "{}", "files__write", "{}", "files__delete", "{}"), says("done"))
+		w := newFixture(t, answerCalls("files__read", "{}", "files__write", "{}", "files__delete", "{}"), answerText("done"))
 		read := tooltest.Action("read")
 		read.ReadOnly = true
 		w.fake.Publish(tooltest.Offer("files", read, tooltest.Action("write"), tooltest.Action("delete")), tool.ToolsChanged)
-		w.files = write(t, t.TempDir(), "agents/a.md", "---\ndescription: x\nlevel: "+level+"\n---\n")
-		if _, err := w.run(t.Context(), chat.Config{Agent: "a", Allow: []string{"files.*"}}, "go", person(`{"confirm":true}`)); err != nil {
+		w.files = writeLibrary(t, t.TempDir(), "agents/a.md", "---\ndescription: x\nlevel: "+level+"\n---\n")
+		if _, err := w.runTurn(t.Context(), chat.Config{Agent: "a", Allow: []string{"files.*"}}, "go", fixedPerson(`{"confirm":true}`)); err != nil {
 			t.Fatal(err)
 		}
 		var made []string
@@ -113,9 +113,9 @@ func TestAgentsHaveALevel(t *testing.T) {
 // Skills are named in the prompt and read when they are needed.
 func TestSkillsAreReadOnDemand(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, calls("read_skill", `{"name":"pdf"}`, "read_skill", `{"name":"pdf","file":"../../agents/a.md"}`), says("done"))
-	w.files = write(t, t.TempDir(), "agents/a.md", "---\ndescription: x\n---\n", "skills/pdf/SKILL.md", "---\ndescription: Reads PDF files\n---\nCall the reader.")
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+	w := newFixture(t, answerCalls("read_skill", `{"name":"pdf"}`, "read_skill", `{"name":"pdf","file":"../../agents/a.md"}`), answerText("done"))
+	w.files = writeLibrary(t, t.TempDir(), "agents/a.md", "---\ndescription: x\n---\n", "skills/pdf/SKILL.md", "---\ndescription: Reads PDF files\n---\nCall the reader.")
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	if system := w.model.seen[0].System; !strings.Contains(system, "- pdf: Reads PDF files") || strings.Contains(system, "Call the reader") {
@@ -129,7 +129,7 @@ func TestSkillsAreReadOnDemand(t *testing.T) {
 	if w.results[0].IsError == w.results[1].IsError {
 		t.Errorf("both results are alike: %+v", w.results)
 	}
-	if _, err := w.run(t.Context(), chat.Config{Engine: "chat"}, "go", nil); err != nil || strings.Contains(w.model.seen[2].System, "pdf") {
+	if _, err := w.runTurn(t.Context(), chat.Config{Engine: "chat"}, "go", nil); err != nil || strings.Contains(w.model.seen[2].System, "pdf") {
 		t.Errorf("without tools: %v, %s", err, w.model.seen[2].System)
 	}
 }
@@ -138,13 +138,13 @@ func TestSkillsAreReadOnDemand(t *testing.T) {
 // keyword. A changed file takes effect in the next turn.
 func TestContextEntriesAreRecalled(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t, calls("files__read", "{}"), says("done"))
+	w := newFixture(t, answerCalls("files__read", "{}"), answerText("done"))
 	dir := t.TempDir()
-	w.files = write(t, dir,
+	w.files = writeLibrary(t, dir,
 		"context/tea.md", "---\nkeywords: [oolong]\n---\nTea is in the kitchen.",
 		"context/big.md", "---\nkeywords: [oolong]\nbudget: 16000\norder: 5\n---\n"+strings.Repeat("word ", 20000),
 		"context/long.md", "---\nkeywords: [oolong]\nbudget: 10\norder: 6\n---\n"+strings.Repeat("很长", 2000))
-	if _, err := w.run(t.Context(), chat.Config{}, "where is the Oolong?", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "where is the Oolong?", nil); err != nil {
 		t.Fatal(err)
 	}
 	for step, r := range w.model.seen {
@@ -153,11 +153,11 @@ func TestContextEntriesAreRecalled(t *testing.T) {
 			t.Errorf("step %d: %+v", step, parts)
 		}
 	}
-	if len(w.told) != 2 || !strings.Contains(w.told[0], `tea.md; "oolong" in the last message`) || !strings.Contains(w.told[1], "big.md") || !slices.Equal(w.notices, []string{"context", "context_full"}) {
-		t.Errorf("%v: %q", w.notices, w.told)
+	if len(w.noticeTexts) != 2 || !strings.Contains(w.noticeTexts[0], `tea.md; "oolong" in the last message`) || !strings.Contains(w.noticeTexts[1], "big.md") || !slices.Equal(w.noticeCodes, []string{"context", "context_full"}) {
+		t.Errorf("%v: %q", w.noticeCodes, w.noticeTexts)
 	}
-	w.files = write(t, dir, "context/tea.md", "---\nkeywords: [pu-erh]\n---\nGone.")
-	if _, err := w.run(t.Context(), chat.Config{}, "the pu-erh", nil); err != nil {
+	w.files = writeLibrary(t, dir, "context/tea.md", "---\nkeywords: [pu-erh]\n---\nGone.")
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "the pu-erh", nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.model.seen[len(w.model.seen)-1].Messages[0].Parts[0].Text; !strings.Contains(got, "Gone.") {
@@ -165,8 +165,8 @@ func TestContextEntriesAreRecalled(t *testing.T) {
 	}
 }
 
-// notes returns a fixture with a source of notes that has rules and a memory.
-func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture, files map[string]string) {
+// newNotesFixture returns a fixture with a source of notes that has rules and a memory.
+func newNotesFixture(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture, files map[string]string) {
 	t.Helper()
 	files = map[string]string{}
 	read, write, replace := tooltest.Action("read", `"properties":{"path":{"type":"string"}}`), tooltest.Action("write"), tooltest.Action("replace")
@@ -195,9 +195,9 @@ func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture,
 // Rules and memory from the notes are in the prompt. They are read by ordinary calls.
 func TestModelsAreToldRulesAndMemory(t *testing.T) {
 	t.Parallel()
-	w, files := notes(t, says("ok"))
+	w, files := newNotesFixture(t, answerText("ok"))
 	files["/USER_RULES.md"], files["/AGENTS.md"] = "Never say never.", "The cat is called Tom."
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	system := w.model.seen[0].System
@@ -210,7 +210,7 @@ func TestModelsAreToldRulesAndMemory(t *testing.T) {
 		}
 	}
 	files["/AGENTS.md"] = strings.Repeat("long ", 100_000)
-	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil || len(w.model.seen[1].System) > 64<<10 {
+	if _, err := w.runTurn(t.Context(), chat.Config{}, "go", nil); err != nil || len(w.model.seen[1].System) > 64<<10 {
 		t.Errorf("a long memory: %v, %d bytes", err, len(w.model.seen[1].System))
 	}
 }
@@ -218,13 +218,13 @@ func TestModelsAreToldRulesAndMemory(t *testing.T) {
 // /remember adds to the memory. If a person typed it, nobody is asked; otherwise a person is.
 func TestRemember(t *testing.T) {
 	t.Parallel()
-	w, files := notes(t, nil)
+	w, files := newNotesFixture(t, nil)
 	remember := func(text string, by bool, ask chat.Asker) error {
 		_, engine, err := w.agent.Engine(&chat.Config{}, textParts(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = engine.Run(t.Context(), &chat.Turn{ID: "t", Session: "s", Person: by, Ask: ask, Path: []llm.Message{{Role: llm.RoleUser, Parts: textParts(text)}}}, w)
+		_, err = engine.Run(t.Context(), &chat.Turn{ID: "t", Session: "s", Person: by, Ask: ask, Question: textParts(text)}, w)
 		return err
 	}
 	for _, text := range []string{"it's \"tea\"", "milk", "milk", "two\nlines"} {
@@ -244,7 +244,7 @@ func TestRemember(t *testing.T) {
 	if err := remember("/remember more", false, nil); tool.KindOf(err) != tool.Unconfirmed || files["/AGENTS.md"] != want {
 		t.Errorf("with nobody there: %v, %q", err, files["/AGENTS.md"])
 	}
-	if err := remember("/remember more", false, person(`{"confirm":true}`)); err != nil || files["/AGENTS.md"] != want+"\n- more" {
+	if err := remember("/remember more", false, fixedPerson(`{"confirm":true}`)); err != nil || files["/AGENTS.md"] != want+"\n- more" {
 		t.Errorf("with a person who agrees: %v, %q", err, files["/AGENTS.md"])
 	}
 	plain := newFixture(t, nil)
@@ -252,7 +252,7 @@ func TestRemember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Run(t.Context(), &chat.Turn{Path: []llm.Message{{Role: llm.RoleUser, Parts: textParts("/remember x")}}}, plain); tool.KindOf(err) != tool.NotFound {
+	if _, err := engine.Run(t.Context(), &chat.Turn{Question: textParts("/remember x")}, plain); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("without notes: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func (r *run) truncate(ctx context.Context, p llm.Part, limit int) llm.Part {
 		return p
 	}
 	full := p.Text
-	at := cut(full, limit)
+	at := cutPoint(full, limit)
 	handle, err := r.sink.Blob(ctx, p.Name, "text/plain", []byte(full[:min(len(full), maxStored)]))
 	note := fmt.Sprintf("\n[cut: %d of %d bytes are shown; %s with handle %q and offset %d reads on]", at, len(full), outputTool, handle, at)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *run) readOutput(ctx context.Context, args json.RawMessage) (tool.Result
 		limit = chat.Defaults().ResultLimit - 256
 	}
 	rest := string(data[offset:])
-	at := cut(rest, limit)
+	at := cutPoint(rest, limit)
 	text := rest[:at]
 	if at < len(rest) {
 		text += fmt.Sprintf("\n[%d of %d bytes were read up to here; go on with offset %d]", offset+at, len(data), offset+at)

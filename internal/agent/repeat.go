@@ -21,8 +21,8 @@ type repeats struct {
 	steps  [][][32]byte // for each step, hashes of its calls with their results
 }
 
-// add records the calls of one step. It returns advice for the model, or stop if the turn should end.
-func (r *repeats) add(calls []*call, results []llm.Part) (advice string, stop bool) {
+// addStep records the calls of one step. It returns advice for the model, or stop if the turn should end.
+func (r *repeats) addStep(calls []*call, results []llm.Part) (advice string, stop bool) {
 	var step [][32]byte
 	for i, c := range calls {
 		asked := sha256.Sum256([]byte(c.name + "\x00" + string(c.args)))

@@ -79,9 +79,9 @@ func repeatsStructured(result gjson.Result) bool {
 	return found
 }
 
-// cut returns where to cut text to at most limit bytes: after the last complete line or element if that is near, else
+// cutPoint returns where to cut text to at most limit bytes: after the last line break or comma if that is in the last eighth, else
 // after the last complete rune.
-func cut(text string, limit int) int {
+func cutPoint(text string, limit int) int {
 	if len(text) <= limit {
 		return len(text)
 	}

@@ -43,7 +43,7 @@ func (c *caller) sample(ctx context.Context, params json.RawMessage) (json.RawMe
 	req.Model, req.Session = info.Name, c.turn.Session
 	shown := string(params)
 	q, err := json.Marshal(tool.Question{
-		Tool: c.name, Action: "sampling", Args: shown[:cut(shown, maxShownBytes)],
+		Tool: c.name, Action: "sampling", Args: shown[:cutPoint(shown, maxShownBytes)],
 		Effect: fmt.Sprintf("its server has %s write up to %d tokens, which you pay for, and reads what it wrote", info.Name, req.MaxOutput),
 	})
 	if err != nil {

@@ -33,13 +33,13 @@ const (
 // is one. It returns the names of the rules that matched. name is the origin of the text, for the log.
 func (a *Agent) assess(ctx context.Context, name, text string) (promptguard.Verdict, []string) {
 	found := promptguard.Scan(text)
-	why := rules(found.Reasons)
+	why := ruleNames(found.Reasons)
 	if found.Verdict == promptguard.Suspicious && a.opts.Reader != nil {
-		v, err := a.opts.Reader(ctx, excerpt(text, found.Reasons), why)
+		v, err := a.opts.Reader(ctx, excerptAround(text, found.Reasons), why)
 		switch {
 		case err != nil:
 			a.opts.Logger.Warn("no second model judged a text", "from", name, "error", err)
-		case v != promptguard.Clean || !slices.ContainsFunc(why, unmistakable):
+		case v != promptguard.Clean || !slices.ContainsFunc(why, isUnmistakable):
 			found.Verdict = v
 		}
 	}
@@ -54,8 +54,8 @@ const (
 	besideFound = 600     // of them before and after each match
 )
 
-// excerpt returns the parts of text around what was found, at most maxExcerpt bytes.
-func excerpt(text string, found []promptguard.Reason) string {
+// excerptAround returns the parts of text around what was found, at most maxExcerpt bytes.
+func excerptAround(text string, found []promptguard.Reason) string {
 	if len(text) <= maxExcerpt {
 		return text
 	}
@@ -78,8 +78,8 @@ func excerpt(text string, found []promptguard.Reason) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// unmistakable reports whether a rule has no false positives, so that the second model cannot overrule it.
-func unmistakable(rule string) bool {
+// isUnmistakable reports whether a rule has no false positives, so that the second model cannot overrule it.
+func isUnmistakable(rule string) bool {
 	return strings.HasPrefix(rule, "hidden.") || strings.HasPrefix(rule, "role.mark") || strings.HasPrefix(rule, "encoded.")
 }
 
@@ -122,7 +122,7 @@ func markHeader(head, why, word string) string {
 
 // screenResult is like screen, for the result of a call by an agent of another program. text is the part of the result
 // that a model reads.
-func (f *foreign) screenResult(ctx context.Context, name, text string, result tool.Result) (tool.Result, llm.Part) {
+func (f *foreignTurn) screenResult(ctx context.Context, name, text string, result tool.Result) (tool.Result, llm.Part) {
 	p := f.screen(ctx, llm.Part{Kind: llm.PartToolResult, Name: name, Text: text})
 	if p.Text == text {
 		return result, p
@@ -163,7 +163,7 @@ func (f *foreign) screenResult(ctx context.Context, name, text string, result to
 }
 
 // screenRead screens a resource or prompt. If it is malicious, the result is an error.
-func (f *foreign) screenRead(ctx context.Context, name string, result tool.Result) (tool.Result, error) {
+func (f *foreignTurn) screenRead(ctx context.Context, name string, result tool.Result) (tool.Result, error) {
 	mode := f.agent.opts.Screening()
 	if mode == ScreenOff {
 		return result, nil
@@ -191,16 +191,16 @@ func (f *foreign) screenRead(ctx context.Context, name string, result tool.Resul
 // screenAttachments marks attached files that contain instructions to the model. Texts that the person typed are not
 // changed.
 func (r *run) screenAttachments(ctx context.Context, path []llm.Message) []llm.Message {
-	r.taints.recall(path)
+	r.taints.addFromResults(path)
 	if r.agent.opts.Screening() == ScreenOff {
 		return path
 	}
 	for i, m := range path {
 		for j, p := range m.Parts {
-			name, attached := attachment(m.Role, &p)
-			if !attached {
+			if p.Kind != llm.PartText || p.File == nil {
 				continue
 			}
+			name := p.File.Name
 			verdict, found := r.agent.assess(ctx, name, p.Text)
 			if verdict == promptguard.Clean {
 				continue
@@ -219,19 +219,9 @@ func (r *run) screenAttachments(ctx context.Context, path []llm.Message) []llm.M
 	return path
 }
 
-// attachment returns the name of the attached file that a part of a message holds, if it holds one.
-func attachment(role llm.Role, p *llm.Part) (string, bool) {
-	rest, ok := strings.CutPrefix(p.Text, "File ")
-	if role != llm.RoleUser || p.Kind != llm.PartText || !ok {
-		return "", false
-	}
-	name, _, ok := strings.Cut(rest[:min(len(rest), 300)], ":\n\n")
-	return name, ok
-}
-
-// withoutHostile removes tools whose definitions are malicious. It returns the remaining tools and the names of those
+// removeHostile removes tools whose definitions are malicious. It returns the remaining tools and the names of those
 // removed.
-func (a *Agent) withoutHostile(tools []llm.Tool) (left []llm.Tool, barred []string) {
+func (a *Agent) removeHostile(tools []llm.Tool) (left []llm.Tool, barred []string) {
 	if a.opts.Screening() != ScreenEnforce {
 		return tools, nil
 	}
@@ -241,15 +231,15 @@ func (a *Agent) withoutHostile(tools []llm.Tool) (left []llm.Tool, barred []stri
 			return false
 		}
 		a.opts.Logger.Warn("a tool is not shown to models: its definition tries to give them orders; guard.prompts says what becomes of such tools",
-			"tool", t.Name, "rules", strings.Join(rules(found.Reasons), ", "))
+			"tool", t.Name, "rules", strings.Join(ruleNames(found.Reasons), ", "))
 		barred = append(barred, t.Name)
 		return true
 	})
 	return left, barred
 }
 
-// rules returns the names of the rules that matched.
-func rules(reasons []promptguard.Reason) []string {
+// ruleNames returns the names of the rules that matched.
+func ruleNames(reasons []promptguard.Reason) []string {
 	names := make([]string, 0, len(reasons))
 	for _, r := range reasons {
 		names = append(names, r.Rule)

@@ -8,7 +8,10 @@ import (
 	"collie/internal/llm"
 )
 
-const maxTaints = 16 // names that are kept
+const (
+	maxTaints = 16  // names that are kept
+	maxNames  = 400 // bytes at the beginning of a result that are searched for the end of the names
+)
 
 // taints collects the names of the rules that matched texts from outside which the model has read in a conversation. It
 // is safe for concurrent use.
@@ -42,13 +45,13 @@ const (
 	withheldHead = "[This result was withheld: it tries to give orders to you ("
 )
 
-// recall adds the names of rules from the results of earlier turns.
-func (t *taints) recall(messages []llm.Message) {
+// addFromResults adds the names of rules from the results of earlier turns.
+func (t *taints) addFromResults(messages []llm.Message) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
 			for _, head := range []string{markedHead, withheldHead} {
 				if rest, ok := strings.CutPrefix(p.Text, head); ok && p.Kind == llm.PartToolResult {
-					why, _, _ := strings.Cut(rest[:min(len(rest), 400)], ")")
+					why, _, _ := strings.Cut(rest[:min(len(rest), maxNames)], ")")
 					t.add(strings.Split(why, ", "))
 				}
 			}

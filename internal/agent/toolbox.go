@@ -47,8 +47,8 @@ func (d *Endpoint) server(http bool) acp.Server {
 	return acp.Server{Name: "collie", Command: d.Command[0], Args: d.Command[1:], Env: [][2]string{d.Env}}
 }
 
-// open starts an endpoint for our tools. servers is nil if there are no tools.
-func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, closeEndpoint func(), err error) {
+// openEndpoint starts an endpoint for our tools. servers is nil if there are no tools.
+func (f *foreignTurn) openEndpoint(ctx context.Context, http bool) (servers []acp.Server, closeEndpoint func(), err error) {
 	if f.agent.opts.Programs.Open == nil {
 		return nil, func() {}, nil
 	}
@@ -57,9 +57,9 @@ func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, cl
 		return nil, func() {}, nil
 	}
 	patterns := len(f.turn.Config.Tools)+len(f.turn.Config.Deny)+len(f.files.agent.Tools)+len(f.files.agent.Deny) > 0
-	box := &Toolbox{Principal: f.turn.Principal, Profile: f.set.profile, Do: f.do}
-	if patterns || len(f.barred()) > 0 {
-		box.Shows = f.allowed
+	box := &Toolbox{Principal: f.turn.Principal, Profile: f.set.profile, Do: f.runRequest}
+	if patterns || len(f.barredTools()) > 0 {
+		box.Shows = f.seesTool
 	}
 	endpoint, err := f.agent.opts.Programs.Open(ctx, box)
 	if err != nil {
@@ -68,18 +68,18 @@ func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, cl
 	return []acp.Server{endpoint.server(http)}, endpoint.Close, nil
 }
 
-// barred returns the names of the tools that are shown to no model.
-func (f *foreign) barred() []string {
+// barredTools returns the names of the tools that are shown to no model.
+func (f *foreignTurn) barredTools() []string {
 	if l := f.agent.tools.Load(); l != nil {
 		return l.barred
 	}
 	return nil
 }
 
-// allowed reports whether the agent sees a tool: the patterns of the turn and of the agent select it, and it is not
+// seesTool reports whether the agent sees a tool: the patterns of the turn and of the agent select it, and it is not
 // barred.
-func (f *foreign) allowed(name string) bool {
-	return !slices.Contains(f.barred(), name) && selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
+func (f *foreignTurn) seesTool(name string) bool {
+	return !slices.Contains(f.barredTools(), name) && selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
 }
 
 // newCall returns a new id for a call.
@@ -87,8 +87,8 @@ func newCall() string {
 	return "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
 }
 
-// asked returns r as a request of the agent in this turn. Questions about it go to the person of the turn.
-func (f *foreign) asked(r tool.Request, call string) tool.Request {
+// asRequest returns r as a request of the agent in this turn. Questions about it go to the person of the turn.
+func (f *foreignTurn) asRequest(r tool.Request, call string) tool.Request {
 	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
 	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
 	r.Taint = f.taints.String()
@@ -98,15 +98,15 @@ func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	return r
 }
 
-// do implements [Toolbox.Do].
-func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
-	ctx, done := f.within(ctx)
+// runRequest implements [Toolbox.Do].
+func (f *foreignTurn) runRequest(ctx context.Context, r tool.Request) (tool.Result, error) {
+	ctx, done := f.untilTurnEnds(ctx)
 	defer done()
 	id := newCall()
-	asked := f.asked(r, id)
+	asked := f.asRequest(r, id)
 	resolved, err := f.agent.opts.Pipeline.Resolve(ctx, asked)
 	if err == nil {
-		err = f.files.permit(resolved)
+		err = f.files.checkLevel(resolved)
 	}
 	if r.Kind != tool.KindCall { // resources and prompts change nothing and are not shown in the conversation
 		if err != nil {
@@ -122,11 +122,11 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 	f.sink.Proposed(0, chat.ToolCall{ID: id, Name: r.Name, Args: r.Args})
 	var result tool.Result
 	switch {
-	case !f.allowed(r.Name):
-		err = f.set.unknown(r.Name)
+	case !f.seesTool(r.Name):
+		err = f.set.unknownError(r.Name)
 	case err != nil && f.files.agent.Level != "": // exceeds the level, or its effects are unknown
-	case f.often(r.Name):
-		err = tooOften(r.Name)
+	case f.isRefusedOften(r.Name):
+		err = refusedOftenError(r.Name)
 	default:
 		if err = f.sink.Executing(ctx, id); err == nil {
 			result, err = f.agent.opts.Pipeline.Do(ctx, asked)
@@ -151,8 +151,8 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 	return result, err
 }
 
-// within returns ctx, cancelled when the turn ends. Until done is called, the agent does not count as silent.
-func (f *foreign) within(ctx context.Context) (inner context.Context, done func()) {
+// untilTurnEnds returns ctx, cancelled when the turn ends. Until done is called, the agent does not count as silent.
+func (f *foreignTurn) untilTurnEnds(ctx context.Context) (inner context.Context, done func()) {
 	inner, cancel := context.WithCancelCause(ctx)
 	stop := f.onTurnEnd(func() { cancel(&tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended"}) })
 	f.mu.Lock()
@@ -161,27 +161,27 @@ func (f *foreign) within(ctx context.Context) (inner context.Context, done func(
 	return inner, func() {
 		f.mu.Lock()
 		f.working--
-		f.heard()
+		f.restartSilence()
 		f.mu.Unlock()
 		stop()
 		cancel(nil)
 	}
 }
 
-// often reports whether calls of name were refused so often in this turn that the person is not asked again.
-func (f *foreign) often(name string) bool {
+// isRefusedOften reports whether calls of name were refused so often in this turn that the person is not asked again.
+func (f *foreignTurn) isRefusedOften(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refused[name] >= maxRefusals
 }
 
-// tooOften returns the error for a call of name that is refused without asking the person again.
-func tooOften(name string) error {
+// refusedOftenError returns the error for a call of name that is refused without asking the person again.
+func refusedOftenError(name string) error {
 	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; the person is not asked about it again", Hint: "go on without it, and say what would be needed"}
 }
 
 // countRefusal counts err if it is a refusal.
-func (f *foreign) countRefusal(name string, err error) {
+func (f *foreignTurn) countRefusal(name string, err error) {
 	switch tool.KindOf(err).Class() {
 	case tool.Declined, tool.Denied, tool.Unconfirmed:
 		f.mu.Lock()
@@ -210,28 +210,28 @@ func (permission) Run(context.Context, *tool.Call) (tool.Result, error) { return
 
 // Permit implements [acp.Client]: a call that the agent wants to make itself passes all stages like one of ours, is
 // recorded, and the person of the turn decides.
-func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool) {
-	ctx, done := f.within(ctx)
+func (f *foreignTurn) Permit(ctx context.Context, u acp.Call) (allowed, decided bool) {
+	ctx, done := f.untilTurnEnds(ctx)
 	defer done()
 	f.mu.Lock()
-	c := f.update(u)
-	if c == nil || c.closed || f.over {
+	c := f.mergeCall(u)
+	if c == nil || c.closed || f.ended {
 		f.mu.Unlock()
 		return false, true
 	}
-	f.show(c)
-	name, id, args, action := f.name(&c.Call), c.id, c.arguments(), actionOfKind(c.Kind)
+	f.showOnce(c)
+	name, id, args, action := f.callName(&c.Call), c.id, c.argsJSON(), actionOfKind(c.Kind)
 	action.Description = c.Title
 	f.mu.Unlock()
 	call := &tool.Call{
-		Request: f.asked(tool.Request{Kind: tool.KindCall, Name: name, Args: args}, id), Source: permission{},
-		Tool: ownTools + f.files.agent.Name, Action: action, Target: action.Name, Args: args,
+		Request: f.asRequest(tool.Request{Kind: tool.KindCall, Name: name, Args: args}, id), Source: permission{},
+		Tool: ownToolPrefix + f.files.agent.Name, Action: action, Target: action.Name, Args: args,
 	}
-	err := f.files.permit(call)
+	err := f.files.checkLevel(call)
 	switch {
 	case err != nil:
-	case f.often(name):
-		err = tooOften(name)
+	case f.isRefusedOften(name):
+		err = refusedOftenError(name)
 	default:
 		_, err = f.agent.opts.Pipeline.DoCall(ctx, call)
 		f.countRefusal(name, err)
@@ -242,7 +242,7 @@ func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !c.closed {
-		f.close(c, stateOf(err), errorText(err))
+		f.closeCall(c, stateOf(err), errorText(err))
 	}
 	return false, ctx.Err() == nil
 }

@@ -43,7 +43,7 @@ type toolset struct {
 
 // toolset returns the tools for the next step of a turn. If the turn or the agent has patterns, exactly the tools that
 // match are listed, and a tool that groups the actions of server S also matches as S__.
-func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *files) toolset {
+func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *turnFiles) toolset {
 	if t.Config.Engine == engineChat {
 		return toolset{}
 	}
@@ -122,7 +122,7 @@ func (a *Agent) list(ctx context.Context, profile string) []llm.Tool {
 		out = append(out, llm.Tool{Name: t.Get("name").String(), Description: description, Schema: json.RawMessage(schema)})
 		return true
 	})
-	out, barred := a.withoutHostile(out)
+	out, barred := a.removeHostile(out)
 	a.tools.Store(&cachedList{profile, revision, out, barred})
 	return out
 }
@@ -132,8 +132,8 @@ func (s *toolset) has(name string) bool {
 	return slices.ContainsFunc(s.tools, func(t llm.Tool) bool { return t.Name == name })
 }
 
-// unknown returns the error for a call of a tool that was not listed.
-func (s *toolset) unknown(name string) *tool.Error {
+// unknownError returns the error for a call of a tool that was not listed.
+func (s *toolset) unknownError(name string) *tool.Error {
 	names := make([]string, len(s.tools))
 	for i := range s.tools {
 		names[i] = s.tools[i].Name

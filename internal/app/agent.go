@@ -89,7 +89,7 @@ func (a *App) openHost(ctx context.Context) (*agentHost, error) {
 		Defaults: func(name string) chat.Config {
 			c := chatDefaults(&a.settings().Agent)
 			if name != "" {
-				agent.Default(&c, Library(a.settings(), a.env), name)
+				agent.ApplyAgentDefaults(&c, Library(a.settings(), a.env), name)
 			}
 			return c
 		},

@@ -33,8 +33,8 @@ const (
 	stopGrace    = 5 * time.Second
 )
 
-// ladder stops an agent. The waits are short, since an agent has saved its state when it answers.
-var ladder = process.Ladder{CloseWait: 500 * time.Millisecond, TermWait: 500 * time.Millisecond}
+// stopLadder stops an agent. The waits are short, since an agent has saved its state when it answers.
+var stopLadder = process.Ladder{CloseWait: 500 * time.Millisecond, TermWait: 500 * time.Millisecond}
 
 // authRequired is the error code of an agent that needs a person to sign in.
 const authRequired = -32000
@@ -89,15 +89,15 @@ type Session struct {
 // has ended then.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{name: o.Command.Label, client: o.Client}
-	o.Process.Ladder = ladder
+	o.Process.Ladder = stopLadder
 	p, err := process.Start(o.Command, &o.Process)
 	if err != nil {
-		return nil, s.fail(tool.Unavailable, "it does not start", "look whether its command is right: "+o.Command.Name, err)
+		return nil, s.newError(tool.Unavailable, "it does not start", "look whether its command is right: "+o.Command.Name, err)
 	}
 	s.process = p
 	s.link = mcp.NewConn(mcp.NewLines(p.Stdout(), p.Stdin(), maxMessage, func() error { return p.Stdout().Close() }), s, &mcp.ConnOptions{Logger: o.Process.Logger})
 	wait := defaultStart
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, s.fail(tool.Timeout, "it was not ready within "+wait.String(), "start it by hand to see what it waits for", nil))
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, s.newError(tool.Timeout, "it was not ready within "+wait.String(), "start it by hand to see what it waits for", nil))
 	defer cancel()
 	result, err := s.call(ctx, "initialize", map[string]any{
 		"protocolVersion":    version,
@@ -105,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		"clientInfo":         map[string]string{"name": "collie", "version": o.Version},
 	})
 	if err == nil && result.Get("protocolVersion").Int() != version {
-		err = s.fail(tool.Upstream, fmt.Sprintf("it speaks version %s of the Agent Client Protocol, expected %d", cmp.Or(result.Get("protocolVersion").Raw, "none"), version),
+		err = s.newError(tool.Upstream, fmt.Sprintf("it speaks version %s of the Agent Client Protocol, expected %d", cmp.Or(result.Get("protocolVersion").Raw, "none"), version),
 			"use a version of it that speaks this one", nil)
 	}
 	if err != nil {
@@ -119,12 +119,12 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 // Begin creates the conversation, in the folder dir with these MCP servers. It must be called once, before
 // [Session.Prompt].
 func (s *Session) Begin(ctx context.Context, dir string, servers []Server) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, defaultStart, s.fail(tool.Timeout, "it did not begin a session within "+defaultStart.String(), "start it by hand to see what it waits for", nil))
+	ctx, cancel := context.WithTimeoutCause(ctx, defaultStart, s.newError(tool.Timeout, "it did not begin a session within "+defaultStart.String(), "start it by hand to see what it waits for", nil))
 	defer cancel()
 	list := make([]map[string]any, len(servers))
 	for i, m := range servers {
-		if list[i] = map[string]any{"name": m.Name, "command": m.Command, "args": append([]string{}, m.Args...), "env": pairs(m.Env)}; m.URL != "" {
-			list[i] = map[string]any{"type": "http", "name": m.Name, "url": m.URL, "headers": pairs(m.Headers)}
+		if list[i] = map[string]any{"name": m.Name, "command": m.Command, "args": append([]string{}, m.Args...), "env": encodePairs(m.Env)}; m.URL != "" {
+			list[i] = map[string]any{"type": "http", "name": m.Name, "url": m.URL, "headers": encodePairs(m.Headers)}
 		}
 	}
 	made, err := s.call(ctx, "session/new", map[string]any{"cwd": dir, "mcpServers": list})
@@ -132,13 +132,13 @@ func (s *Session) Begin(ctx context.Context, dir string, servers []Server) error
 		return err
 	}
 	if s.id = made.Get("sessionId").String(); s.id == "" {
-		return s.fail(tool.Upstream, "it began a session without an id", "", nil)
+		return s.newError(tool.Upstream, "it began a session without an id", "", nil)
 	}
 	return nil
 }
 
-// pairs encodes names and values.
-func pairs(all [][2]string) []map[string]string {
+// encodePairs encodes names and values.
+func encodePairs(all [][2]string) []map[string]string {
 	out := make([]map[string]string, len(all))
 	for i, p := range all {
 		out[i] = map[string]string{"name": p[0], "value": p[1]}
@@ -198,19 +198,19 @@ func (s *Session) call(ctx context.Context, method string, params any) (gjson.Re
 	case err != nil && ctx.Err() != nil:
 		return gjson.Result{}, context.Cause(ctx)
 	case err != nil:
-		return gjson.Result{}, s.gone(err)
+		return gjson.Result{}, s.brokenLinkError(err)
 	case answer.Error != nil:
 		e := gjson.ParseBytes(answer.Error)
 		if e.Get("code").Int() == authRequired {
-			return gjson.Result{}, s.fail(tool.NeedsAuth, "it wants you to sign in", "start "+s.name+" by hand once and sign in there", refusal(e))
+			return gjson.Result{}, s.newError(tool.NeedsAuth, "it wants you to sign in", "start "+s.name+" by hand once and sign in there", agentError(e))
 		}
-		return gjson.Result{}, s.fail(tool.Upstream, "it refused "+method, "", refusal(e))
+		return gjson.Result{}, s.newError(tool.Upstream, "it refused "+method, "", agentError(e))
 	}
 	return gjson.ParseBytes(answer.Result), nil
 }
 
-// refusal returns an error of the agent with the details that some agents put into data.
-func refusal(e gjson.Result) error {
+// agentError returns an error of the agent with the details that some agents put into data.
+func agentError(e gjson.Result) error {
 	text := e.Get("message").String()
 	for _, more := range []string{"data.details", "data.message", "data"} {
 		if d := e.Get(more); d.Type == gjson.String && d.String() != text {
@@ -218,31 +218,31 @@ func refusal(e gjson.Result) error {
 			break
 		}
 	}
-	return errors.New(clip(text))
+	return errors.New(truncateMessage(text))
 }
 
-// gone returns the error for a connection that broke: how the process ended and its last output.
-func (s *Session) gone(err error) error {
+// brokenLinkError returns the error for a connection that broke: how the process ended and its last output.
+func (s *Session) brokenLinkError(err error) error {
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok && e.TooLarge {
-		return s.fail(tool.TooLarge, fmt.Sprintf("it sent a message of more than %d bytes", maxMessage), "", nil)
+		return s.newError(tool.TooLarge, fmt.Sprintf("it sent a message of more than %d bytes", maxMessage), "", nil)
 	}
 	if s.received.Load() > maxReceived {
-		return s.fail(tool.TooLarge, fmt.Sprintf("it sent more than %d bytes", maxReceived), "", nil)
+		return s.newError(tool.TooLarge, fmt.Sprintf("it sent more than %d bytes", maxReceived), "", nil)
 	}
 	select {
 	case <-s.process.Done():
 	case <-time.After(time.Second): // it closed its output but still runs
-		return s.fail(tool.Crashed, "it closed the line", "", err)
+		return s.newError(tool.Crashed, "it closed the line", "", err)
 	}
 	message := "it ended with " + s.process.Exit().String()
 	if tail := s.process.Tail(5); len(tail) > 0 {
-		message += ": " + clip(strings.Join(tail, " | "))
+		message += ": " + truncateMessage(strings.Join(tail, " | "))
 	}
-	return s.fail(tool.Crashed, message, "send the message again to restart it", nil)
+	return s.newError(tool.Crashed, message, "send the message again to restart it", nil)
 }
 
-// fail returns an error about the agent.
-func (s *Session) fail(kind tool.ErrorKind, message, hint string, err error) *tool.Error {
+// newError returns an error about the agent.
+func (s *Session) newError(kind tool.ErrorKind, message, hint string, err error) *tool.Error {
 	return &tool.Error{Op: "agent", Kind: kind, Subject: s.name, Message: message, Hint: hint, Err: err}
 }
 
@@ -255,8 +255,8 @@ func (s *Session) Close() error {
 	return err
 }
 
-// clip cuts a message of an agent to 2 KiB.
-func clip(text string) string {
+// truncateMessage cuts a message of an agent to 2 KiB.
+func truncateMessage(text string) string {
 	const maxBytes = 2 << 10
 	return strings.ToValidUTF8(text[:min(len(text), maxBytes)], "\uFFFD")
 }

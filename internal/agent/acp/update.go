@@ -80,9 +80,9 @@ func (s *Session) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMe
 	p := gjson.ParseBytes(m.Params)
 	c := readCall(p.Get("toolCall"))
 	options := p.Get("options")
-	yes, no := option(options, "allow_once"), option(options, "reject_once")
+	yes, no := optionOfKind(options, "allow_once"), optionOfKind(options, "reject_once")
 	if no == "" {
-		no = option(options, "reject_always")
+		no = optionOfKind(options, "reject_always")
 	}
 	allowed, decided := s.client.Permit(ctx, c)
 	choice := no
@@ -95,8 +95,8 @@ func (s *Session) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMe
 	return encode(map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": choice}}), nil
 }
 
-// option returns the id of the option of a kind, empty if there is none.
-func option(options gjson.Result, kind string) (id string) {
+// optionOfKind returns the id of the option of a kind, empty if there is none.
+func optionOfKind(options gjson.Result, kind string) (id string) {
 	options.ForEach(func(_, o gjson.Result) bool {
 		if o.Get("kind").String() == kind {
 			id = o.Get("optionId").String()
@@ -111,10 +111,10 @@ func readUpdate(u gjson.Result) (Update, bool) {
 	out := Update{Kind: UpdateKind(u.Get("sessionUpdate").String())}
 	switch out.Kind {
 	case Said, Thought:
-		out.Text = content(u.Get("content"))
+		out.Text = contentText(u.Get("content"))
 		return out, out.Text != ""
 	case Plan:
-		out.Text = plan(u.Get("entries"))
+		out.Text = planText(u.Get("entries"))
 		return out, out.Text != ""
 	case Called, Progress:
 		out.Call = readCall(u)
@@ -158,8 +158,8 @@ func readTokens(u gjson.Result) Tokens {
 	return Tokens{count("inputTokens"), count("cachedReadTokens"), count("cachedWriteTokens"), count("outputTokens"), count("thoughtTokens"), count("totalTokens")}
 }
 
-// content returns a content block as text.
-func content(c gjson.Result) string {
+// contentText returns a content block as text.
+func contentText(c gjson.Result) string {
 	switch c.Get("type").String() {
 	case "text":
 		return c.Get("text").String()
@@ -176,8 +176,8 @@ func content(c gjson.Result) string {
 	return ""
 }
 
-// plan returns the steps of a plan, one a line, with a mark for their state.
-func plan(entries gjson.Result) string {
+// planText returns the steps of a plan, one a line, with a mark for their state.
+func planText(entries gjson.Result) string {
 	var b strings.Builder
 	entries.ForEach(func(_, e gjson.Result) bool {
 		mark := map[string]string{"completed": "x", "in_progress": "~"}[e.Get("status").String()]
@@ -192,7 +192,7 @@ func plan(entries gjson.Result) string {
 
 // readCall parses a tool call or the changed fields of one.
 func readCall(c gjson.Result) Call {
-	out := Call{ID: c.Get("toolCallId").String(), Title: c.Get("title").String(), Kind: kind(c.Get("kind").String()), Status: c.Get("status").String()}
+	out := Call{ID: c.Get("toolCallId").String(), Title: c.Get("title").String(), Kind: knownKind(c.Get("kind").String()), Status: c.Get("status").String()}
 	if in := c.Get("rawInput"); in.IsObject() {
 		out.Input = json.RawMessage(in.Raw)
 	}
@@ -204,7 +204,7 @@ func readCall(c gjson.Result) Call {
 	c.Get("content").ForEach(func(_, t gjson.Result) bool {
 		switch t.Get("type").String() {
 		case "content":
-			texts = append(texts, content(t.Get("content")))
+			texts = append(texts, contentText(t.Get("content")))
 		case "diff":
 			texts = append(texts, "[changed "+t.Get("path").String()+"]")
 		}
@@ -217,8 +217,8 @@ func readCall(c gjson.Result) Call {
 	return out
 }
 
-// kind returns k if the protocol defines it, otherwise other.
-func kind(k string) string {
+// knownKind returns k if the protocol defines it, otherwise other.
+func knownKind(k string) string {
 	switch k {
 	case "", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode":
 		return k

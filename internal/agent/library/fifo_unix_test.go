@@ -15,7 +15,7 @@ import (
 
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	dir := lay(t, "agents/good.md", "---\ndescription: x\n---\n")
+	dir := writeFiles(t, "agents/good.md", "---\ndescription: x\n---\n")
 	if err := unix.Mkfifo(filepath.Join(dir, "agents", "pipe.md"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := library.Read(library.Places{Config: dir})
-	if len(l.Agents) != 1 || strings.Count(problems(l, dir), "it is not a plain file") != 2 {
+	if len(l.Agents) != 1 || strings.Count(problemLines(l, dir), "it is not a plain file") != 2 {
 		t.Errorf("%+v", l)
 	}
 }

@@ -49,16 +49,16 @@ type Import struct {
 func Foreign(p Programs, config string) (all []Import) {
 	f := finder{config: config}
 	if p.Claude != "" {
-		f.agents("Claude Code", filepath.Join(p.Claude, "agents"), fromClaude)
-		f.skills("Claude Code", filepath.Join(p.Claude, "skills"))
+		f.findAgents("Claude Code", filepath.Join(p.Claude, "agents"), fromClaude)
+		f.findSkills("Claude Code", filepath.Join(p.Claude, "skills"))
 	}
 	if p.OpenCode != "" {
 		for _, folder := range []string{"agent", "agents"} {
-			f.agents("opencode", filepath.Join(p.OpenCode, folder), fromOpenCode)
+			f.findAgents("opencode", filepath.Join(p.OpenCode, folder), fromOpenCode)
 		}
-		f.settings(p.OpenCode)
+		f.findInSettings(p.OpenCode)
 		for _, folder := range []string{"skill", "skills"} {
-			f.skills("opencode", filepath.Join(p.OpenCode, folder))
+			f.findSkills("opencode", filepath.Join(p.OpenCode, folder))
 		}
 	}
 	for i := range f.found { // of two with the same kind and name, the first is kept
@@ -94,17 +94,17 @@ func (f *finder) add(i Import) {
 	f.found = append(f.found, i)
 }
 
-// agents finds the agents of a program in a folder.
-func (f *finder) agents(program, dir string, read func(*foreign) Agent) {
+// findAgents finds the agents of a program in a folder.
+func (f *finder) findAgents(program, dir string, read func(*foreign) Agent) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
-		f.missing(program, dir, err)
+		f.addUnreadable(program, dir, err)
 		return
 	}
 	defer r.Close()
-	names, err := list(r, ".")
+	names, err := listNames(r, ".")
 	if err != nil {
-		f.missing(program, dir, err)
+		f.addUnreadable(program, dir, err)
 		return
 	}
 	for _, name := range names[:min(len(names), maxFiles)] {
@@ -114,33 +114,33 @@ func (f *finder) agents(program, dir string, read func(*foreign) Agent) {
 		i := Import{Kind: "agent", Name: strings.TrimSuffix(name, ".md"), Program: program, From: filepath.Join(dir, name)}
 		text, err := readText(r, name, maxFile)
 		if err != nil {
-			i.Problem = reason(err)
+			i.Problem = messageWithoutPath(err)
 			f.add(i)
 			continue
 		}
-		front, body, _ := split(text)
+		front, body, _ := splitFront(text)
 		values := map[string]any{}
-		if err := decode(front, values); err != nil {
+		if err := parseYAML(front, values); err != nil {
 			values = parseLines(front)
 			i.Left = append(i.Left, "the front matter is not YAML: its lines were taken as they are")
 		}
-		f.agent(i, &foreign{values: values, prompt: strings.TrimSpace(body)}, read)
+		f.addAgent(i, &foreign{values: values, prompt: strings.TrimSpace(body)}, read)
 	}
 }
 
-// missing adds a problem, unless the folder or file does not exist.
-func (f *finder) missing(program, path string, err error) {
+// addUnreadable adds a folder or file that could not be read, with err as its problem. If it does not exist, it adds nothing.
+func (f *finder) addUnreadable(program, path string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
-		f.add(Import{Kind: "agent", Program: program, From: path, Name: filepath.Base(path), Problem: reason(err)})
+		f.add(Import{Kind: "agent", Program: program, From: path, Name: filepath.Base(path), Problem: messageWithoutPath(err)})
 	}
 }
 
-// agent converts an agent of another program.
-func (f *finder) agent(i Import, from *foreign, read func(*foreign) Agent) {
+// addAgent converts an agent of another program with read, and adds it as an import, or the problem if it cannot be converted.
+func (f *finder) addAgent(i Import, from *foreign, read func(*foreign) Agent) {
 	if v, _ := from.values["disable"].(bool); v {
 		return
 	}
-	from.take("name", "description", "disable", "prompt")
+	from.markHandled("name", "description", "disable", "prompt")
 	a := read(from)
 	if name := from.text("name"); name != "" {
 		i.Name = strings.ReplaceAll(name, " ", "-")
@@ -168,19 +168,19 @@ func (f *finder) agent(i Import, from *foreign, read func(*foreign) Agent) {
 	f.add(i)
 }
 
-// settings finds the agents in opencode.json.
-func (f *finder) settings(dir string) {
+// findInSettings finds the agents in opencode.json.
+func (f *finder) findInSettings(dir string) {
 	for _, name := range []string{"opencode.json", "opencode.jsonc"} {
 		r, err := os.OpenRoot(dir)
 		if err != nil {
-			f.missing("opencode", dir, err)
+			f.addUnreadable("opencode", dir, err)
 			return
 		}
 		defer r.Close()
 		file := filepath.Join(dir, name)
 		text, err := readText(r, name, maxFile)
 		if err != nil {
-			f.missing("opencode", file, err)
+			f.addUnreadable("opencode", file, err)
 			continue
 		}
 		var settings struct {
@@ -200,20 +200,20 @@ func (f *finder) settings(dir string) {
 			if named, ok := strings.CutPrefix(from.prompt, "{file:"); ok {
 				named = strings.TrimSuffix(strings.TrimSpace(named), "}")
 				if from.prompt, err = readText(r, path.Clean(named), maxFile); err != nil {
-					f.add(Import{Kind: "agent", Name: agent, Program: "opencode", From: file, Problem: named + ": " + reason(err)})
+					f.add(Import{Kind: "agent", Name: agent, Program: "opencode", From: file, Problem: named + ": " + messageWithoutPath(err)})
 					continue
 				}
 			}
-			f.agent(Import{Kind: "agent", Name: agent, Program: "opencode", From: file}, from, fromOpenCode)
+			f.addAgent(Import{Kind: "agent", Name: agent, Program: "opencode", From: file}, from, fromOpenCode)
 		}
 	}
 	slices.SortStableFunc(f.found, func(a, b Import) int { return strings.Compare(a.From+"\x00"+a.Name, b.From+"\x00"+b.Name) })
 }
 
-// skills finds the skills in a folder. They are copied unchanged, without links.
-func (f *finder) skills(program, dir string) {
+// findSkills finds the skills in a folder. They are copied unchanged, without links.
+func (f *finder) findSkills(program, dir string) {
 	l := &Library{}
-	l.folder(dir, ".", skillFolder, false)
+	l.readFolder(dir, ".", skillFolder, false)
 	for _, p := range l.Problems {
 		f.add(Import{Kind: "skill", Name: p.name, Program: program, From: p.File, Problem: p.Error()})
 	}
@@ -222,18 +222,18 @@ func (f *finder) skills(program, dir string) {
 		i := Import{Kind: "skill", Name: s.Name, Program: program, From: s.File, files: map[string]string{}}
 		r, err := os.OpenRoot(filepath.Dir(s.File))
 		if err == nil {
-			err = i.collect(r)
+			err = i.readFiles(r)
 			_ = r.Close() // it was only read
 		}
 		if err != nil {
-			i.Problem = reason(err)
+			i.Problem = messageWithoutPath(err)
 		}
 		f.add(i)
 	}
 }
 
-// collect reads the files of a skill.
-func (i *Import) collect(r *os.Root) error {
+// readFiles reads the files of a skill.
+func (i *Import) readFiles(r *os.Root) error {
 	return fs.WalkDir(r.FS(), ".", func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || d.IsDir():
@@ -245,7 +245,7 @@ func (i *Import) collect(r *os.Root) error {
 		if err != nil || !d.Type().IsRegular() {
 			why := "it is a link"
 			if err != nil {
-				why = reason(err)
+				why = messageWithoutPath(err)
 			}
 			i.Left = append(i.Left, file+": "+why)
 			return nil
@@ -262,7 +262,7 @@ func (i *Import) Save(force bool) error {
 	}
 	dir := filepath.Dir(i.File)
 	for name, text := range i.files {
-		if err := write(filepath.Join(dir, filepath.FromSlash(name)), text, force); err != nil {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), text, force); err != nil {
 			return err
 		}
 	}
@@ -277,12 +277,12 @@ func Begin(config string, a *Agent, force bool) (file string, err error) {
 		return "", &tool.Error{Op: "new agent", Kind: tool.Invalid, Subject: "name", Message: why}
 	}
 	file = filepath.Join(config, agentsFolder, a.Name+".md")
-	return file, write(file, Text(a), force)
+	return file, writeFile(file, Text(a), force)
 }
 
-// write writes a file that only its owner can read, and creates its folders. If it exists, the error is of kind Exists,
+// writeFile writes a file that only its owner can read, and creates its folders. If it exists, the error is of kind Exists,
 // unless force is set.
-func write(file, text string, force bool) error {
+func writeFile(file, text string, force bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
@@ -321,8 +321,8 @@ type foreign struct {
 	left   []string // notes for [Import.Left]
 }
 
-// take marks fields as handled.
-func (f *foreign) take(names ...string) { f.taken = append(f.taken, names...) }
+// markHandled marks fields as handled.
+func (f *foreign) markHandled(names ...string) { f.taken = append(f.taken, names...) }
 
 // text returns a field that is a text, or "".
 func (f *foreign) text(name string) string {
@@ -330,9 +330,9 @@ func (f *foreign) text(name string) string {
 	return strings.TrimSpace(s)
 }
 
-// words takes a value that is a list, or a text with commas.
-func (f *foreign) words(name string) (out []string) {
-	f.take(name)
+// takeWords returns the words of a field that is a list, or a text with commas, and marks the field as handled.
+func (f *foreign) takeWords(name string) (out []string) {
+	f.markHandled(name)
 	switch v := f.values[name].(type) {
 	case string:
 		for w := range strings.SplitSeq(v, ",") {
@@ -349,11 +349,11 @@ func (f *foreign) words(name string) (out []string) {
 // fromClaude converts an agent of Claude Code. Its MCP tools become patterns. Its other tools decide the level, so that
 // the agent can do no more here than there.
 func fromClaude(f *foreign) (a Agent) {
-	f.take("model", "color")
+	f.markHandled("model", "color")
 	if m := f.text("model"); m != "" && m != "inherit" {
 		f.left = append(f.left, "model: "+m+" is a name of Claude Code; add one of your models")
 	}
-	only := f.words("tools")
+	only := f.takeWords("tools")
 	changes, runs := len(only) == 0, len(only) == 0
 	for _, t := range only {
 		name, _, _ := strings.Cut(t, "(")
@@ -366,7 +366,7 @@ func fromClaude(f *foreign) (a Agent) {
 			runs = true
 		}
 	}
-	for _, t := range f.words("disallowedTools") {
+	for _, t := range f.takeWords("disallowedTools") {
 		if ourPattern(t) != "" {
 			a.Deny = append(a.Deny, ourPattern(t))
 		} else {
@@ -377,7 +377,7 @@ func fromClaude(f *foreign) (a Agent) {
 		a.Level = levelOf(changes, runs)
 	}
 	if f.text("permissionMode") == "plan" {
-		f.take("permissionMode")
+		f.markHandled("permissionMode")
 		a.Level = "r"
 	}
 	return a
@@ -409,7 +409,7 @@ func levelOf(changes, runs bool) string {
 
 // fromOpenCode converts an agent of opencode, by the same rules.
 func fromOpenCode(f *foreign) (a Agent) {
-	f.take("mode", "color", "model", "tools", "permission")
+	f.markHandled("mode", "color", "model", "tools", "permission")
 	a.Model = f.text("model")
 	changes, runs := true, true
 	if tools, ok := f.values["tools"].(map[string]any); ok {
@@ -444,8 +444,8 @@ func fromOpenCode(f *foreign) (a Agent) {
 	return a
 }
 
-// decode parses YAML. It recovers from panics of the parser, because the text may come from anybody.
-func decode(text string, into map[string]any) (err error) {
+// parseYAML parses YAML. It recovers from panics of the parser, because the text may come from anybody.
+func parseYAML(text string, into map[string]any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("yaml: %v", p)

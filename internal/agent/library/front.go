@@ -36,8 +36,8 @@ func cleanText(text string) (string, error) {
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// split cuts text into its front matter and what follows.
-func split(text string) (front, rest string, found bool) {
+// splitFront cuts text into its front matter and what follows.
+func splitFront(text string) (front, rest string, found bool) {
 	first, after, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
 		return "", text, false
@@ -56,9 +56,9 @@ func split(text string) (front, rest string, found bool) {
 	return "", text, false
 }
 
-// body returns text without its front matter.
-func body(text string) string {
-	_, rest, _ := split(text)
+// textBelowFront returns text without its front matter.
+func textBelowFront(text string) string {
+	_, rest, _ := splitFront(text)
 	return strings.TrimSpace(rest)
 }
 
@@ -71,14 +71,14 @@ type fields struct {
 
 // readFront parses front matter. If it is invalid, wrong has the line and field.
 func readFront(text string) (f fields, rest string, wrong *Problem) {
-	front, rest, found := split(text)
+	front, rest, found := splitFront(text)
 	if !found {
 		return f, "", &Problem{Line: 1, Message: "expected front matter: a line ---, fields such as description: …, and a line ---"}
 	}
 	if len(front) > maxFront {
 		return f, "", &Problem{Line: 1, Message: fmt.Sprintf("the front matter has %d bytes, the limit is %d", len(front), maxFront)}
 	}
-	top, err := parse(front)
+	top, err := parseNode(front)
 	if err != nil {
 		return f, "", &Problem{Line: lineOf(err), Message: "the front matter is not YAML: " + messageOf(err)}
 	}
@@ -102,9 +102,9 @@ func readFront(text string) (f fields, rest string, wrong *Problem) {
 	return f, strings.TrimSpace(rest), nil
 }
 
-// parse parses YAML, nil for an empty text. It recovers from panics of the parser, because the text may come from
+// parseNode parses YAML, nil for an empty text. It recovers from panics of the parser, because the text may come from
 // anybody.
-func parse(text string) (top *yaml.Node, err error) {
+func parseNode(text string) (top *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("yaml: %v", p)
@@ -141,15 +141,16 @@ func messageOf(err error) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\n", " "), "?")
 }
 
-// fail records a problem with a field unless there is one already.
-func (f *fields) fail(n *yaml.Node, field, format string, args ...any) {
+// addProblem records a problem with a field unless there is one already.
+func (f *fields) addProblem(n *yaml.Node, field, format string, args ...any) {
 	if f.wrong == nil {
 		f.wrong = &Problem{Line: n.Line + 1, Field: field, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
-// take returns the value of a field, nil if it is missing or null.
-func (f *fields) take(field string) *yaml.Node {
+// takeField returns the value of a field, nil if it is missing or null, and marks the field as known: firstProblem reports the
+// others.
+func (f *fields) takeField(field string) *yaml.Node {
 	f.taken = append(f.taken, field)
 	n := f.values[field]
 	if n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
@@ -158,35 +159,35 @@ func (f *fields) take(field string) *yaml.Node {
 	return n
 }
 
-// text takes a field with a text of at most limit bytes.
-func (f *fields) text(field string, limit int) string {
-	n := f.take(field)
+// takeText takes a field with a text of at most limit bytes.
+func (f *fields) takeText(field string, limit int) string {
+	n := f.takeField(field)
 	switch {
 	case n == nil:
 		return ""
 	case n.Kind != yaml.ScalarNode:
-		f.fail(n, field, "expected text, and found %s", kindOf(n))
+		f.addProblem(n, field, "expected text, and found %s", kindOf(n))
 		return ""
 	case len(n.Value) > limit:
-		f.fail(n, field, "it has %d bytes, the limit is %d", len(n.Value), limit)
+		f.addProblem(n, field, "it has %d bytes, the limit is %d", len(n.Value), limit)
 		return ""
 	}
 	return strings.TrimSpace(n.Value)
 }
 
-// oneOf takes a field with one of these values.
-func (f *fields) oneOf(field string, values []string) string {
-	v := f.text(field, maxText)
+// takeOneOf takes a field with one of these values.
+func (f *fields) takeOneOf(field string, values []string) string {
+	v := f.takeText(field, maxText)
 	if v != "" && !slices.Contains(values, v) {
-		f.fail(f.values[field], field, "it is %q, expected %s", v, strings.Join(values, ", "))
+		f.addProblem(f.values[field], field, "it is %q, expected %s", v, strings.Join(values, ", "))
 		return ""
 	}
 	return v
 }
 
-// list takes a field with one or more values, without duplicates.
-func (f *fields) list(field string) (out []string) {
-	for _, v := range f.texts(field) {
+// takeList takes a field with one or more values, without duplicates.
+func (f *fields) takeList(field string) (out []string) {
+	for _, v := range f.takeTexts(field) {
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
@@ -194,18 +195,18 @@ func (f *fields) list(field string) (out []string) {
 	return out
 }
 
-// command takes a field with a program and its arguments: a list, or one text that is split at spaces.
-func (f *fields) command(field string) []string {
-	all := f.texts(field)
+// takeCommand takes a field with a program and its arguments: a list, or one text that is split at spaces.
+func (f *fields) takeCommand(field string) []string {
+	all := f.takeTexts(field)
 	if len(all) == 1 {
 		return strings.Fields(all[0])
 	}
 	return all
 }
 
-// texts takes a field with a list of texts, or one text.
-func (f *fields) texts(field string) (out []string) {
-	n := f.take(field)
+// takeTexts takes a field with a list of texts, or one text.
+func (f *fields) takeTexts(field string) (out []string) {
+	n := f.takeField(field)
 	if n == nil {
 		return nil
 	}
@@ -214,17 +215,17 @@ func (f *fields) texts(field string) (out []string) {
 		items = n.Content
 	}
 	if len(items) > maxList {
-		f.fail(n, field, "it has %d values, the limit is %d", len(items), maxList)
+		f.addProblem(n, field, "it has %d values, the limit is %d", len(items), maxList)
 		return nil
 	}
 	for _, item := range items {
 		v := strings.TrimSpace(item.Value)
 		switch {
 		case item.Kind != yaml.ScalarNode:
-			f.fail(item, field, "expected a list of texts, and found %s", kindOf(item))
+			f.addProblem(item, field, "expected a list of texts, and found %s", kindOf(item))
 			return nil
 		case v == "" || len(v) > maxText:
-			f.fail(item, field, "a value is empty, or longer than %d bytes", maxText)
+			f.addProblem(item, field, "a value is empty, or longer than %d bytes", maxText)
 			return nil
 		}
 		out = append(out, v)
@@ -232,22 +233,22 @@ func (f *fields) texts(field string) (out []string) {
 	return out
 }
 
-// number takes a field with a whole number.
-func (f *fields) number(field string, lowest, highest int) int {
-	n := f.take(field)
+// takeNumber takes a field with a whole number.
+func (f *fields) takeNumber(field string, lowest, highest int) int {
+	n := f.takeField(field)
 	if n == nil {
 		return 0
 	}
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil || v < lowest || v > highest {
-		f.fail(n, field, "expected a number from %d to %d", lowest, highest)
+		f.addProblem(n, field, "expected a number from %d to %d", lowest, highest)
 	}
 	return v
 }
 
-// done returns the first problem. Unknown fields are a problem too, because a misspelt field would be ignored
+// firstProblem returns the first problem. Unknown fields are a problem too, because a misspelt field would be ignored
 // otherwise.
-func (f *fields) done() *Problem {
+func (f *fields) firstProblem() *Problem {
 	for name, n := range f.values {
 		if slices.Contains(f.taken, name) || f.wrong != nil && f.wrong.Line <= n.Line+1 {
 			continue

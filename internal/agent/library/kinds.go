@@ -10,7 +10,9 @@ import (
 
 // This file parses the three kinds of files: agents, context entries and skills.
 
-// add parses one file of a kind and adds it to l. It returns the reason if the file cannot be used.
+// add parses text, that of one file of a kind, and adds what it defines to l. It returns the reason if the file cannot be used.
+// project says that the file is part of a project, which may not start programs. root and dir, the folder of the file, are kept
+// for a skill only, which may have other files there.
 func (l *Library) add(kind, name, file, text string, project bool, root, dir string) *Problem {
 	switch kind {
 	case agentsFolder:
@@ -41,9 +43,9 @@ func (l *Library) add(kind, name, file, text string, project bool, root, dir str
 	return nil
 }
 
-// named takes the name. Its default is the name of the file.
-func (f *fields) named(file string) string {
-	name := cmp.Or(f.text("name", maxText), file)
+// takeName takes the field name, whose default is the name of the file. A name that is not allowed is a problem.
+func (f *fields) takeName(file string) string {
+	name := cmp.Or(f.takeText("name", maxText), file)
 	if why := checkName(name); why != "" && f.wrong == nil {
 		f.wrong = &Problem{Line: 1, Field: "name", Message: why}
 		if n := f.values["name"]; n != nil {
@@ -53,9 +55,9 @@ func (f *fields) named(file string) string {
 	return name
 }
 
-// describe takes the description, by which people and models choose.
-func (f *fields) describe() string {
-	about := strings.Join(strings.Fields(f.text("description", maxAbout)), " ")
+// takeDescription takes the field description, by which people and models choose. If it is missing, that is a problem.
+func (f *fields) takeDescription() string {
+	about := strings.Join(strings.Fields(f.takeText("description", maxAbout)), " ")
 	if about == "" && f.wrong == nil {
 		f.wrong = &Problem{Line: 1, Field: "description", Message: "it is missing; expected one or two sentences on what this is for"}
 	}
@@ -68,11 +70,11 @@ func parseAgent(name, text string) (a Agent, wrong *Problem) {
 		return a, wrong
 	}
 	a = Agent{
-		Name: f.named(name), Description: f.describe(), Engine: f.oneOf("engine", engines), Model: f.text("model", maxText),
-		Tools: f.list("tools"), Deny: f.list("denyTools"), Profile: f.text("profile", maxText), Level: f.oneOf("level", levels),
-		Command: f.command("command"), Env: f.list("env"), Prompt: prompt,
+		Name: f.takeName(name), Description: f.takeDescription(), Engine: f.takeOneOf("engine", engines), Model: f.takeText("model", maxText),
+		Tools: f.takeList("tools"), Deny: f.takeList("denyTools"), Profile: f.takeText("profile", maxText), Level: f.takeOneOf("level", levels),
+		Command: f.takeCommand("command"), Env: f.takeList("env"), Prompt: prompt,
 	}
-	switch wrong := f.done(); {
+	switch wrong := f.firstProblem(); {
 	case wrong != nil:
 		return a, wrong
 	case a.Engine == engineCLI && len(a.Command) == 0:
@@ -89,10 +91,10 @@ func parseEntry(name, text string) (e Entry, wrong *Problem) {
 		return e, wrong
 	}
 	e = Entry{
-		Name: f.named(name), Keywords: f.list("keywords"), Agents: f.list("agents"), Order: f.number("order", -1000, 1000),
-		Budget: cmp.Or(f.number("budget", 1, 16000), defaultBudget), Text: body,
+		Name: f.takeName(name), Keywords: f.takeList("keywords"), Agents: f.takeList("agents"), Order: f.takeNumber("order", -1000, 1000),
+		Budget: cmp.Or(f.takeNumber("budget", 1, 16000), defaultBudget), Text: body,
 	}
-	switch wrong := f.done(); {
+	switch wrong := f.firstProblem(); {
 	case wrong != nil:
 		return e, wrong
 	case len(e.Keywords) == 0:
@@ -109,7 +111,7 @@ func parseSkill(name, text string) (s Skill, wrong *Problem) {
 	if wrong != nil {
 		return s, wrong
 	}
-	s = Skill{Name: f.named(name), Description: f.describe()}
+	s = Skill{Name: f.takeName(name), Description: f.takeDescription()}
 	return s, f.wrong
 }
 
@@ -133,18 +135,18 @@ func (l *Library) Matching(agent string, texts []string) (out []Match) {
 		if len(e.Agents) > 0 && !slices.Contains(e.Agents, agent) {
 			continue
 		}
-		if m, ok := e.in(lower); ok {
+		if m, ok := e.matchIn(lower); ok {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// in returns the match of e in the latest of texts that contains one of its keywords. texts must be in lower case.
-func (e *Entry) in(texts []string) (Match, bool) {
+// matchIn returns the match of e in the latest of texts that contains one of its keywords. texts must be in lower case.
+func (e *Entry) matchIn(texts []string) (Match, bool) {
 	for back := range texts {
 		for _, k := range e.Keywords {
-			if said(texts[len(texts)-1-back], strings.ToLower(k)) {
+			if containsWord(texts[len(texts)-1-back], strings.ToLower(k)) {
 				return Match{e, k, back}, true
 			}
 		}
@@ -152,8 +154,8 @@ func (e *Entry) in(texts []string) (Match, bool) {
 	return Match{}, false
 }
 
-// said reports whether text contains word, as a whole word if its script separates words by spaces.
-func said(text, word string) bool {
+// containsWord reports whether text contains word, as a whole word if its script separates words by spaces.
+func containsWord(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
 		if i < 0 {

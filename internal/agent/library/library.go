@@ -145,24 +145,24 @@ func Read(p Places) *Library {
 	l := &Library{}
 	if p.Config != "" {
 		for _, kind := range []string{agentsFolder, entryFolder, skillFolder} {
-			l.folder(filepath.Join(p.Config, kind), ".", kind, false)
+			l.readFolder(filepath.Join(p.Config, kind), ".", kind, false)
 		}
 	}
 	if p.Project != "" {
 		for _, kind := range []string{agentsFolder, entryFolder, skillFolder} {
-			l.folder(p.Project, path.Join(".collie", kind), kind, true)
+			l.readFolder(p.Project, path.Join(".collie", kind), kind, true)
 		}
-		l.rules(p.Project)
+		l.readRules(p.Project)
 	}
-	l.Agents = unique(l, l.Agents, func(a *Agent) (string, string) { return a.Name, a.File })
-	l.Entries = unique(l, l.Entries, func(e *Entry) (string, string) { return e.Name, e.File })
-	l.Skills = unique(l, l.Skills, func(s *Skill) (string, string) { return s.Name, s.File })
+	l.Agents = sortUnique(l, l.Agents, func(a *Agent) (string, string) { return a.Name, a.File })
+	l.Entries = sortUnique(l, l.Entries, func(e *Entry) (string, string) { return e.Name, e.File })
+	l.Skills = sortUnique(l, l.Skills, func(s *Skill) (string, string) { return s.Name, s.File })
 	slices.SortStableFunc(l.Entries, func(a, b Entry) int { return cmp.Compare(a.Order, b.Order) })
 	return l
 }
 
-// unique sorts all by name. Of items with the same name it keeps the first, which is the person's own.
-func unique[T any](l *Library, all []T, key func(*T) (name, file string)) []T {
+// sortUnique sorts all by name. Of items with the same name it keeps the first, which is the person's own.
+func sortUnique[T any](l *Library, all []T, key func(*T) (name, file string)) []T {
 	slices.SortStableFunc(all, func(a, b T) int {
 		x, _ := key(&a)
 		y, _ := key(&b)
@@ -182,11 +182,11 @@ func unique[T any](l *Library, all []T, key func(*T) (name, file string)) []T {
 	return out
 }
 
-// folder reads the files of one kind in the folder dir below root. Links that lead out of root are refused.
-func (l *Library) folder(root, dir, kind string, project bool) {
+// readFolder reads the files of one kind in the folder dir below root into l, or the problems of those that cannot be used. Links that lead out of root are refused.
+func (l *Library) readFolder(root, dir, kind string, project bool) {
 	wrong := func(err error) {
 		if !errors.Is(err, fs.ErrNotExist) {
-			l.Problems = append(l.Problems, Problem{File: filepath.Join(root, filepath.FromSlash(dir)), Message: reason(err)})
+			l.Problems = append(l.Problems, Problem{File: filepath.Join(root, filepath.FromSlash(dir)), Message: messageWithoutPath(err)})
 		}
 	}
 	r, err := os.OpenRoot(root)
@@ -201,7 +201,7 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 	}
 	var names []string
 	if err == nil {
-		names, err = list(r, dir)
+		names, err = listNames(r, dir)
 	}
 	if err != nil {
 		wrong(err)
@@ -230,7 +230,7 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 			continue // a folder without a skill
 		}
 		if err != nil {
-			p.Message = reason(err)
+			p.Message = messageWithoutPath(err)
 			l.Problems = append(l.Problems, p)
 			continue
 		}
@@ -241,8 +241,8 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 	}
 }
 
-// list returns the sorted names in a folder, without those that begin with a dot.
-func list(r *os.Root, dir string) ([]string, error) {
+// listNames returns the sorted names in a folder, without those that begin with a dot.
+func listNames(r *os.Root, dir string) ([]string, error) {
 	d, err := r.Open(dir)
 	if err != nil {
 		return nil, err
@@ -279,8 +279,8 @@ func readText(r *os.Root, file string, limit int64) (string, error) {
 	return cleanText(string(raw))
 }
 
-// reason returns the message of err without the path, which is shown separately.
-func reason(err error) string {
+// messageWithoutPath returns the message of err without the path, which is shown separately.
+func messageWithoutPath(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	}
@@ -290,8 +290,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// rules reads the AGENTS.md of a project.
-func (l *Library) rules(project string) {
+// readRules reads the AGENTS.md of a project.
+func (l *Library) readRules(project string) {
 	file := filepath.Join(project, rulesFile)
 	r, err := os.OpenRoot(project)
 	if err != nil {
@@ -302,7 +302,7 @@ func (l *Library) rules(project string) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		l.Problems = append(l.Problems, Problem{File: file, Message: reason(err)})
+		l.Problems = append(l.Problems, Problem{File: file, Message: messageWithoutPath(err)})
 	default:
 		l.Rules, l.RulesFile = strings.TrimSpace(text), file
 	}
@@ -360,13 +360,13 @@ func (s *Skill) Read(file string) (string, error) {
 			var text string
 			if text, err = readText(inside, path.Clean(cmp.Or(file, skillFile)), maxFile); err == nil {
 				if file == "" {
-					text = body(text)
+					text = textBelowFront(text)
 				}
 				return text, nil
 			}
 		}
 	}
-	return "", &tool.Error{Op: "skill", Kind: tool.Invalid, Subject: s.Name, Message: strings.ToValidUTF8(cmp.Or(file, skillFile), "?") + ": " + reason(err), Hint: "name a file that the skill mentions, relative to its folder"}
+	return "", &tool.Error{Op: "skill", Kind: tool.Invalid, Subject: s.Name, Message: strings.ToValidUTF8(cmp.Or(file, skillFile), "?") + ": " + messageWithoutPath(err), Hint: "name a file that the skill mentions, relative to its folder"}
 }
 
 // checkName returns what is wrong with a name, or "".

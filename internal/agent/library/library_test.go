@@ -12,8 +12,8 @@ import (
 	"collie/internal/agent/library"
 )
 
-// lay writes files, given as path, text, path, text, into a folder.
-func lay(t *testing.T, pairs ...string) (dir string) {
+// writeFiles writes files, given as path, text, path, text, into a folder.
+func writeFiles(t *testing.T, pairs ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for i := 0; i < len(pairs); i += 2 {
@@ -28,7 +28,7 @@ func lay(t *testing.T, pairs ...string) (dir string) {
 	return dir
 }
 
-func problems(l *library.Library, dir string) string {
+func problemLines(l *library.Library, dir string) string {
 	var b strings.Builder
 	for _, p := range l.Problems {
 		b.WriteString(strings.TrimPrefix(filepath.ToSlash(p.Error()), filepath.ToSlash(dir)+"/") + "\n")
@@ -38,7 +38,7 @@ func problems(l *library.Library, dir string) string {
 
 func TestRead(t *testing.T) {
 	t.Parallel()
-	own := lay(t,
+	own := writeFiles(t,
 		"agents/review.md", "---\ndescription: Looks at changes\nengine: react\nmodel: openai/gpt\ntools: ['files__*', fs]\ndenyTools: files__write\nlevel: r\n---\nYou review.\n",
 		"agents/研究.md", "\uFEFF---\r\ndescription: 查资料\r\n---\r\n先查。\r\n",
 		"agents/notes.txt", "not an agent",
@@ -48,9 +48,9 @@ func TestRead(t *testing.T) {
 		"skills/pdf/forms.md", "Forms.",
 		"skills/README.md", "no skill",
 	)
-	project := lay(t, "AGENTS.md", "Use tabs.\n", ".collie/agents/review.md", "---\ndescription: theirs\n---\n", ".collie/agents/build.md", "---\ndescription: builds\n---\nBuild.")
+	project := writeFiles(t, "AGENTS.md", "Use tabs.\n", ".collie/agents/review.md", "---\ndescription: theirs\n---\n", ".collie/agents/build.md", "---\ndescription: builds\n---\nBuild.")
 	l := library.Read(library.Places{Config: own, Project: project})
-	if got := problems(l, project); !strings.HasPrefix(got, `.collie/agents/review.md: name: "review" is taken by `) || len(l.Problems) != 1 {
+	if got := problemLines(l, project); !strings.HasPrefix(got, `.collie/agents/review.md: name: "review" is taken by `) || len(l.Problems) != 1 {
 		t.Errorf("problems:\n%s", got)
 	}
 	a, err := l.Agent("review")
@@ -117,9 +117,9 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 		"no text":           {"context/a.md", "---\nkeywords: x\n---\n", "context/a.md: there is no text"},
 		"skill":             {"skills/a/SKILL.md", "---\nname: a\n---\nx", "skills/a/SKILL.md:1: description: it is missing"},
 	} {
-		dir := lay(t, tt.path, tt.text, "agents/good.md", "---\ndescription: x\n---\n")
+		dir := writeFiles(t, tt.path, tt.text, "agents/good.md", "---\ndescription: x\n---\n")
 		l := library.Read(library.Places{Config: dir})
-		got := strings.Replace(problems(l, dir), "context/a.md:1: there", "context/a.md: there", 1)
+		got := strings.Replace(problemLines(l, dir), "context/a.md:1: there", "context/a.md: there", 1)
 		if !strings.HasPrefix(got, tt.want) || len(l.Problems) != 1 || !utf8.ValidString(got) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
@@ -135,8 +135,8 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 // Symbolic links that lead out of a folder are refused.
 func TestLinksStayInside(t *testing.T) {
 	t.Parallel()
-	outside := lay(t, "secret.md", "---\ndescription: x\n---\nsecret", "skill/SKILL.md", "---\nname: s\ndescription: x\n---\nsecret")
-	dir := lay(t, "agents/real.md", "---\ndescription: x\n---\nreal", "skills/own/SKILL.md", "---\ndescription: x\n---\nx")
+	outside := writeFiles(t, "secret.md", "---\ndescription: x\n---\nsecret", "skill/SKILL.md", "---\nname: s\ndescription: x\n---\nsecret")
+	dir := writeFiles(t, "agents/real.md", "---\ndescription: x\n---\nreal", "skills/own/SKILL.md", "---\ndescription: x\n---\nx")
 	for from, to := range map[string]string{
 		"agents/out.md": filepath.Join(outside, "secret.md"), "agents/in.md": "real.md",
 		"skills/out": filepath.Join(outside, "skill"), "skills/own/more.md": filepath.Join(outside, "secret.md"),
@@ -172,7 +172,7 @@ func TestLinksStayInside(t *testing.T) {
 
 func TestMatching(t *testing.T) {
 	t.Parallel()
-	l := library.Read(library.Places{Config: lay(t,
+	l := library.Read(library.Places{Config: writeFiles(t,
 		"context/a.md", "---\nkeywords: [Go, 茶]\n---\nx",
 		"context/b.md", "---\nkeywords: [vim]\nagents: [editor]\n---\nx",
 	)})
@@ -180,14 +180,14 @@ func TestMatching(t *testing.T) {
 		agent, want string
 		said        []string
 	}{
-		{"", "", []string{"a goat and a cargo"}},
-		{"", "a by Go, 0 back", []string{"use go."}},
-		{"", "a by Go, 0 back", []string{"用Go写"}},
-		{"", "a by Go, 1 back", []string{"Go?", "yes"}},
-		{"", "a by 茶, 0 back", []string{"go", "喝茶吗"}},
-		{"", "", []string{"vim"}},
-		{"editor", "b by vim, 0 back", []string{"vim"}},
-		{"", "", nil},
+		{said: []string{"a goat and a cargo"}},
+		{want: "a by Go, 0 back", said: []string{"use go."}},
+		{want: "a by Go, 0 back", said: []string{"用Go写"}},
+		{want: "a by Go, 1 back", said: []string{"Go?", "yes"}},
+		{want: "a by 茶, 0 back", said: []string{"go", "喝茶吗"}},
+		{said: []string{"vim"}},
+		{agent: "editor", want: "b by vim, 0 back", said: []string{"vim"}},
+		{},
 	} {
 		got := ""
 		for _, m := range l.Matching(tt.agent, tt.said) {
@@ -208,7 +208,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		dir := lay(t, "agents/a.md", text, "context/a.md", text, "skills/a/SKILL.md", text)
+		dir := writeFiles(t, "agents/a.md", text, "context/a.md", text, "skills/a/SKILL.md", text)
 		l := library.Read(library.Places{Config: dir})
 		if n := len(l.Agents) + len(l.Entries) + len(l.Skills) + len(l.Problems); n != 3 {
 			t.Errorf("%d of 3 files are accounted for", n)

@@ -113,16 +113,16 @@ func Main() int {
 			default:
 			}
 		case m.Method == "session/prompt":
-			go a.answer(m)
+			go a.runPrompt(m)
 		default:
-			a.greet(m)
+			a.answerSetup(m)
 		}
 	}
 	return 0
 }
 
-// greet answers the requests that begin a session, and refuses methods that the agent does not know.
-func (a *agent) greet(m message) {
+// answerSetup answers the requests that begin a session, and refuses methods that the agent does not know.
+func (a *agent) answerSetup(m message) {
 	switch m.Method {
 	case "initialize":
 		version := 1
@@ -164,19 +164,19 @@ func (a *agent) write(m message) {
 
 func (a *agent) reply(to message, result any) { a.write(message{ID: to.ID, Result: result}) }
 
-func (a *agent) update(kind string, more map[string]any) {
+func (a *agent) sendUpdate(kind string, more map[string]any) {
 	more["sessionUpdate"] = kind
 	raw, _ := json.Marshal(map[string]any{"sessionId": "s1", "update": more})
 	a.write(message{Method: "session/update", Params: raw})
 }
 
-func (a *agent) say(text string) {
-	a.update("agent_message_chunk", map[string]any{"content": map[string]string{"type": "text", "text": text}})
+func (a *agent) sendText(text string) {
+	a.sendUpdate("agent_message_chunk", map[string]any{"content": map[string]string{"type": "text", "text": text}})
 }
 
-// answer runs the script of a prompt and responds to it. Steps that end or delay the response are run here, all others by
+// runPrompt runs the script of a prompt and responds to it. Steps that end or delay the response are run here, all others by
 // step.
-func (a *agent) answer(m message) {
+func (a *agent) runPrompt(m message) {
 	var p struct {
 		Prompt []struct{ Type, Text, MimeType string }
 	}
@@ -193,7 +193,7 @@ func (a *agent) answer(m message) {
 		verb, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		switch verb {
 		case "all":
-			a.say(all)
+			a.sendText(all)
 		case "stop":
 			reason = rest
 		case "refuse":
@@ -205,7 +205,7 @@ func (a *agent) answer(m message) {
 		case "deaf":
 			select {}
 		default:
-			a.step(verb, rest)
+			a.runStep(verb, rest)
 		}
 	}
 	answer := map[string]any{"stopReason": reason}
@@ -215,44 +215,44 @@ func (a *agent) answer(m message) {
 	a.reply(m, answer)
 }
 
-// step runs one step of a script. verb is its first word, rest what follows.
-func (a *agent) step(verb, rest string) {
+// runStep runs one step of a script. verb is its first word, rest what follows.
+func (a *agent) runStep(verb, rest string) {
 	kind, title, _ := strings.Cut(rest, " ")
 	switch verb {
 	case "say":
-		a.say(rest)
+		a.sendText(rest)
 	case "think":
-		a.update("agent_thought_chunk", map[string]any{"content": map[string]string{"type": "text", "text": rest}})
+		a.sendUpdate("agent_thought_chunk", map[string]any{"content": map[string]string{"type": "text", "text": rest}})
 	case "plan": // STATUS:STEP, with commas between
 		entries := []map[string]string{}
 		for step := range strings.SplitSeq(rest, ",") {
 			status, content, _ := strings.Cut(step, ":")
 			entries = append(entries, map[string]string{"content": content, "priority": "medium", "status": status})
 		}
-		a.update("plan", map[string]any{"entries": entries})
+		a.sendUpdate("plan", map[string]any{"entries": entries})
 	case "used": // the members of the update as JSON
 		figures := map[string]any{}
 		_ = json.Unmarshal([]byte(rest), &figures)
-		a.update("usage_update", figures)
+		a.sendUpdate("usage_update", figures)
 	case "tokens":
 		a.tokens = json.RawMessage(rest)
 	case "call", "open":
-		id := a.begin(kind, title)
-		a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})
+		id := a.beginCall(kind, title)
+		a.sendUpdate("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})
 		if verb == "call" {
-			a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "completed", "content": []any{
+			a.sendUpdate("tool_call_update", map[string]any{"toolCallId": id, "status": "completed", "content": []any{
 				map[string]any{"type": "content", "content": map[string]string{"type": "text", "text": "did " + title}},
 			}})
 		}
 	case "permit":
-		a.permit(kind, title)
+		a.askPermission(kind, title)
 	case "env":
 		value, there := os.LookupEnv(rest)
-		a.say(fmt.Sprintf("%s=%s,%t ", rest, value, there))
+		a.sendText(fmt.Sprintf("%s=%s,%t ", rest, value, there))
 	case "dir":
-		a.say(a.dir)
+		a.sendText(a.dir)
 	case "mcp":
-		a.say(a.callTool(kind, title))
+		a.sendText(a.callTool(kind, title))
 	case "exit":
 		fmt.Fprintln(os.Stderr, title)
 		code, _ := strconv.Atoi(kind)
@@ -263,21 +263,21 @@ func (a *agent) step(verb, rest string) {
 		a.out.Unlock()
 	case "flood":
 		n, _ := strconv.Atoi(rest)
-		a.say(strings.Repeat("x", n))
+		a.sendText(strings.Repeat("x", n))
 	}
 }
 
-// begin reports a new tool call as pending and returns its id.
-func (a *agent) begin(kind, title string) string {
+// beginCall reports a new tool call as pending and returns its id.
+func (a *agent) beginCall(kind, title string) string {
 	a.calls++
 	id := fmt.Sprint("tool-", a.calls)
-	a.update("tool_call", map[string]any{"toolCallId": id, "title": title, "kind": kind, "status": "pending"})
+	a.sendUpdate("tool_call", map[string]any{"toolCallId": id, "title": title, "kind": kind, "status": "pending"})
 	return id
 }
 
-// permit asks the client whether it may make a tool call, waits for the answer, and sends it as text.
-func (a *agent) permit(kind, title string) {
-	id := a.begin(kind, title)
+// askPermission asks the client whether it may make a tool call, waits for the answer, and sends it as text.
+func (a *agent) askPermission(kind, title string) {
+	id := a.beginCall(kind, title)
 	raw, _ := json.Marshal(map[string]any{
 		"sessionId": "s1", "toolCall": map[string]any{"toolCallId": id, "rawInput": map[string]string{"command": title}},
 		"options": []map[string]string{
@@ -302,16 +302,16 @@ func (a *agent) permit(kind, title string) {
 	if chosen == "yes" {
 		status = "completed"
 	}
-	a.update("tool_call_update", map[string]any{"toolCallId": id, "status": status})
-	a.say("[" + chosen + "]")
+	a.sendUpdate("tool_call_update", map[string]any{"toolCallId": id, "status": status})
+	a.sendText("[" + chosen + "]")
 }
 
-// deaf is an MCP client that ignores notifications and refuses all requests.
-type deaf struct{}
+// deafClient is an MCP client that ignores notifications and refuses all requests.
+type deafClient struct{}
 
-func (deaf) Notification(mcp.Message, any) {}
+func (deafClient) Notification(mcp.Message, any) {}
 
-func (deaf) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+func (deafClient) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Method not found"}
 }
 
@@ -329,7 +329,7 @@ func (a *agent) callTool(name, args string) string {
 		for _, h := range s.Headers {
 			header.Set(h.Name, h.Value)
 		}
-		link = mcp.DialHTTP(s.URL, deaf{}, &mcp.HTTPOptions{Header: func() http.Header { return header }})
+		link = mcp.DialHTTP(s.URL, deafClient{}, &mcp.HTTPOptions{Header: func() http.Header { return header }})
 	} else {
 		env := os.Environ()
 		for _, e := range s.Env {
@@ -340,7 +340,7 @@ func (a *agent) callTool(name, args string) string {
 			return err.Error()
 		}
 		defer func() { _ = p.Stop(ctx) }()
-		link = mcp.NewConn(mcp.NewLines(p.Stdout(), p.Stdin(), 0, func() error { return p.Stdout().Close() }), deaf{}, nil)
+		link = mcp.NewConn(mcp.NewLines(p.Stdout(), p.Stdin(), 0, func() error { return p.Stdout().Close() }), deafClient{}, nil)
 	}
 	defer link.Close()
 	c, err := mcp.Connect(ctx, link, mcp.ClientOptions{Info: json.RawMessage(`{"name":"fake","version":"1"}`)})
