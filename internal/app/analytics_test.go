@@ -16,8 +16,8 @@ import (
 // the last calls to the file.
 func TestAnalytics(t *testing.T) {
 	t.Parallel()
-	cfg := load(t, `,"analytics":{"captureText":true}`)
-	a := open(t, cfg, app.Options{Version: "9"})
+	cfg := loadSettings(t, `,"analytics":{"captureText":true}`)
+	a := openApp(t, cfg, app.Options{Version: "9"})
 	<-a.Servers.Started()
 	const calls = 3
 	for range calls {
@@ -60,8 +60,8 @@ func TestAnalytics(t *testing.T) {
 // With analytics disabled there is no file.
 func TestNoAnalytics(t *testing.T) {
 	t.Parallel()
-	cfg := load(t, `,"analytics":{"enabled":false},"telemetry":{"enabled":true,"endpoint":"http://127.0.0.1:9/"}`)
-	a := open(t, cfg, app.Options{Servers: []string{}})
+	cfg := loadSettings(t, `,"analytics":{"enabled":false},"telemetry":{"enabled":true,"endpoint":"http://127.0.0.1:9/"}`)
+	a := openApp(t, cfg, app.Options{Servers: []string{}})
 	_, _ = a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "nothing", Args: json.RawMessage(`{}`)})
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)

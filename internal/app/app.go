@@ -125,7 +125,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
-	a.hidden = newHidden(nil)
+	a.hidden = newRedactors(nil)
 	a.log = slog.New(a.hidden.logs.LogHandler(a.log.Handler()))
 	cacheKey := a.openCacheInBackground(ctx, cfg, opts)
 	specs, findings := serveradmin.Specs(cfg, opts.Env)
@@ -197,7 +197,7 @@ func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options,
 		o.Ladder = serveradmin.Briefly
 	}
 	a.set = upstream.NewSet(specs, o)
-	a.Servers = serveradmin.Servers{Set: a.set, Reread: a.reread}
+	a.Servers = serveradmin.Servers{Set: a.set, Reread: a.reapply}
 	a.ToolCache = cacheadmin.Cache{Cache: a.cache, Cleared: a.set.Cleared}
 	return nil
 }

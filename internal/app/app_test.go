@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// load reads settings with one fakemcp named s, no notes, and the additional text more.
-func load(t *testing.T, more string) *config.Config {
+// loadSettings reads settings with one fakemcp named s, no notes, and the additional text more.
+func loadSettings(t *testing.T, more string) *config.Config {
 	t.Helper()
 	path, args, env := mcptest.Command(t)
 	vars := map[string]string{}
@@ -48,7 +48,8 @@ func load(t *testing.T, more string) *config.Config {
 	return cfg
 }
 
-func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
+// openApp opens an App that is closed at the end of the test.
+func openApp(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
 	t.Helper()
 	a, err := app.Open(t.Context(), cfg, opts)
 	if err != nil {
@@ -68,23 +69,23 @@ func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
 // name.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"3s"}}`)
-	a := open(t, cfg, app.Options{Version: "9"})
+	cfg := loadSettings(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"3s"}}`)
+	a := openApp(t, cfg, app.Options{Version: "9"})
 	<-a.Servers.Started()
 	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateReady || list[0].Tools == 0 {
 		t.Fatalf("servers: %+v", list)
 	}
-	do := func(name, profile string) error {
+	callAs := func(name, profile string) error {
 		_, err := a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage("{}"), Origin: tool.Direct, Profile: profile})
 		return err
 	}
-	if err := do("s__echo", ""); err != nil {
+	if err := callAs("s__echo", ""); err != nil {
 		t.Error(err)
 	}
-	if err := do("s__crash", ""); tool.KindOf(err) != tool.NotFound {
+	if err := callAs("s__crash", ""); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("what the default profile hides: %v", err)
 	}
-	if err := do("s__hang", "all"); tool.KindOf(err) != tool.Timeout {
+	if err := callAs("s__hang", "all"); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("a call over the limit: %v", err)
 	}
 	if _, err := a.Servers.Tail(t.Context(), "x", tool.LogFilter{}); tool.KindOf(err) != tool.NotFound {
@@ -107,7 +108,7 @@ func TestOpen(t *testing.T) {
 	if got := strings.Join(kinds, "|"); got != want {
 		t.Errorf("records: %s, want %s", got, want)
 	}
-	if err := do("s__echo", ""); err == nil {
+	if err := callAs("s__echo", ""); err == nil {
 		t.Error("a call after Close was answered")
 	}
 }
@@ -115,7 +116,7 @@ func TestOpen(t *testing.T) {
 // Only the named servers start; the others start when they are called.
 func TestOpenStartsWhatIsNamed(t *testing.T) {
 	t.Parallel()
-	a := open(t, load(t, ""), app.Options{Servers: []string{}})
+	a := openApp(t, loadSettings(t, ""), app.Options{Servers: []string{}})
 	<-a.Servers.Started()
 	if list := a.Servers.List(); list[0].State != tool.StateIdle || list[0].PID != 0 {
 		t.Errorf("nobody was to start: %+v", list)
@@ -128,7 +129,7 @@ func TestOpenStartsWhatIsNamed(t *testing.T) {
 // With mcp.enabled false, servers are listed as switched off and none is offered.
 func TestOpenWithoutServers(t *testing.T) {
 	t.Parallel()
-	a := open(t, load(t, `,"mcp":{"enabled":false}`), app.Options{})
+	a := openApp(t, loadSettings(t, `,"mcp":{"enabled":false}`), app.Options{})
 	<-a.Servers.Started()
 	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateDisabled || list[0].Reason != "mcp_disabled" {
 		t.Errorf("servers: %+v", list)

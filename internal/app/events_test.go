@@ -22,7 +22,7 @@ import (
 // A subscriber gets an event for the start and one for the end of each call, with names but without arguments.
 func TestEventsTellOfCalls(t *testing.T) {
 	t.Parallel()
-	a := open(t, load(t, ""), app.Options{Version: "9"})
+	a := openApp(t, loadSettings(t, ""), app.Options{Version: "9"})
 	<-a.Servers.Started()
 	s, err := a.Conversations(t.Context())
 	if err != nil {
@@ -59,7 +59,7 @@ func TestEventsTellOfCalls(t *testing.T) {
 // outcome.
 func TestEventsTellOfThePersonAsked(t *testing.T) {
 	t.Parallel()
-	a := open(t, load(t, ""), app.Options{Version: "9"})
+	a := openApp(t, loadSettings(t, ""), app.Options{Version: "9"})
 	<-a.Servers.Started()
 	s, err := a.Conversations(t.Context())
 	if err != nil {
@@ -104,9 +104,9 @@ func TestEventsTellOfServers(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(refusing.Close)
-	cfg := load(t, "")
+	cfg := loadSettings(t, "")
 	cfg.Servers = append(cfg.Servers, config.ServerEntry{Name: "remote", Raw: json.RawMessage(`{"url":"` + refusing.URL + `"}`)})
-	a := open(t, cfg, app.Options{Version: "9", Servers: []string{}}) // which starts none
+	a := openApp(t, cfg, app.Options{Version: "9", Servers: []string{}}) // which starts none
 	api := httptest.NewServer(web.New(web.Options{Chat: a.Conversations, Tools: a.Tools, Identify: func(*http.Request) web.Identity {
 		return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 	}}))
@@ -121,7 +121,7 @@ func TestEventsTellOfServers(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
-	until := func(last string) (told []string) {
+	statesUntil := func(last string) (told []string) {
 		t.Helper()
 		for lines.Scan() {
 			body, is := strings.CutPrefix(lines.Text(), "data: ")
@@ -148,15 +148,15 @@ func TestEventsTellOfServers(t *testing.T) {
 	if _, err := a.Servers.Start(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(until("s ready 0"), ", "); got != "s starting 0, s ready 0" {
+	if got := strings.Join(statesUntil("s ready 0"), ", "); got != "s starting 0, s ready 0" {
 		t.Errorf("at the start: %s", got)
 	}
 	call("s__crash")
-	if got := strings.Join(until("s ready 1"), ", "); got != "s backoff 1, s starting 1, s ready 1" {
+	if got := strings.Join(statesUntil("s ready 1"), ", "); got != "s backoff 1, s starting 1, s ready 1" {
 		t.Errorf("after a crash: %s", got)
 	}
 	_, _ = a.Servers.Start(t.Context(), "remote") // the server wants a sign-in
-	if got := strings.Join(until("remote needs_auth 0"), ", "); got != "remote starting 0, remote needs_auth 0" {
+	if got := strings.Join(statesUntil("remote needs_auth 0"), ", "); got != "remote starting 0, remote needs_auth 0" {
 		t.Errorf("without a login: %s", got)
 	}
 }

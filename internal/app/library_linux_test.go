@@ -44,7 +44,7 @@ func TestOnlyTrustedProjectsAreRead(t *testing.T) {
 		n, err := unix.Read(watch, make([]byte, 4096))
 		return err == nil && n > 0
 	}
-	read := func(want bool) {
+	checkRead := func(want bool) {
 		t.Helper()
 		cfg, err := config.Load(config.Options{Home: home, Project: project})
 		if err != nil {
@@ -55,7 +55,7 @@ func TestOnlyTrustedProjectsAreRead(t *testing.T) {
 			t.Errorf("%s: read %+v, want %t", cfg.Project.State, l, want)
 		}
 	}
-	read(false)
+	checkRead(false)
 	paths, err := config.FindPaths(home, config.Env{})
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +67,9 @@ func TestOnlyTrustedProjectsAreRead(t *testing.T) {
 	if err := p.Trust(t.Context(), paths, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	read(true)
+	checkRead(true)
 	if err := os.WriteFile(p.File, []byte("{ }"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read(false)
+	checkRead(false)
 }

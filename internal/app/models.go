@@ -168,7 +168,7 @@ func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p conf
 // settings, and person is named in the audit.
 func (a *App) Providers(file func(*config.Config) string, reread func(context.Context) error, person string) *llmadmin.Manager {
 	return llmadmin.New(llmadmin.Options{
-		Config: a.config, File: file,
+		Config: a.settings, File: file,
 		Models: func(ctx context.Context) (*client.Client, *keypool.Pool, error) {
 			h, err := a.openHost(ctx)
 			if err != nil {
@@ -177,7 +177,7 @@ func (a *App) Providers(file func(*config.Config) string, reread func(context.Co
 			return h.Models.Client, h.Models.Keys, nil
 		},
 		Probe: func(ctx context.Context, p config.Provider) (int, error) {
-			models, err := TryProvider(ctx, a.config(), a.env, p)
+			models, err := TryProvider(ctx, a.settings(), a.env, p)
 			return len(models), err
 		},
 		Changed: a.changed(reread, person),
@@ -198,15 +198,8 @@ func (a *App) changed(reread func(context.Context) error, person string) func(ct
 // Editor returns the editor of the server entries in the settings. Its arguments are those of Providers.
 func (a *App) Editor(file func(*config.Config) string, reread func(context.Context) error, person string) *serveradmin.Editor {
 	return serveradmin.NewEditor(serveradmin.EditorOptions{
-		Config: a.config, File: file, Env: a.env, Changed: a.changed(reread, person), Redact: Redacted, Restart: a.Servers.Restart,
+		Config: a.settings, File: file, Env: a.env, Changed: a.changed(reread, person), Redact: Redacted, Restart: a.Servers.Restart,
 	})
-}
-
-// config returns the settings in effect.
-func (a *App) config() *config.Config {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	return a.cfg
 }
 
 // localTimeout is how long a server on this machine may take to list its models.

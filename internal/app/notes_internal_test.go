@@ -10,6 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
+// NotesMissing says why there are no notes, and NotesOffered whether the tools for notes are listed all the same.
 func TestWhyThereAreNoNotes(t *testing.T) {
 	t.Parallel()
 	const server = `fs` // a server with the name of a tool for notes
@@ -54,6 +55,7 @@ func TestWhyThereAreNoNotes(t *testing.T) {
 	}
 }
 
+// NotesTool finds the tool for notes in a name as callers write it, and knows all of them.
 func TestNamesOfNotesTools(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"fs": "fs", "fs/read": "fs", "fs__read": "fs", "fsx": "", "": "", "filesystem": "", "my/fs": ""} {

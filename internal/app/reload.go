@@ -15,23 +15,23 @@ import (
 func (a *App) Reload(cfg *config.Config) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	a.reload(cfg)
+	a.applyLocked(cfg)
 	a.log.Info("settings read again", "servers", len(cfg.Servers))
 }
 
-// reread applies the current settings again, because the values behind their references may have changed. With a new
+// reapply applies the current settings again, because the values behind their references may have changed. With a new
 // secret, or a changed file of variables, the same entry can mean a different server.
-func (a *App) reread() {
+func (a *App) reapply() {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	a.reload(a.cfg)
+	a.applyLocked(a.cfg)
 }
 
 // RereadValues applies the current settings again, after somebody has changed a secret that they name.
-func (a *App) RereadValues() { a.reread() }
+func (a *App) RereadValues() { a.reapply() }
 
-// reload is Reload; the caller holds a.reloading.
-func (a *App) reload(cfg *config.Config) {
+// applyLocked is Reload; the caller holds a.reloading.
+func (a *App) applyLocked(cfg *config.Config) {
 	a.cfg = cfg
 	specs, findings := serveradmin.Specs(cfg, a.env)
 	for _, f := range findings {

@@ -34,7 +34,8 @@ type redactors struct {
 	logs, chats *audit.Redactor
 }
 
-func newHidden(secrets []string) redactors {
+// newRedactors returns redactors that know these secrets.
+func newRedactors(secrets []string) redactors {
 	return redactors{logs: audit.NewRedactor(secrets, audit.ContentFull), chats: audit.NewRedactor(secrets, audit.ContentRedacted)}
 }
 

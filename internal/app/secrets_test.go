@@ -22,8 +22,8 @@ import (
 	"collie/test/await"
 )
 
-// echoing is a provider that repeats the key in each place where an error can contain text.
-func echoing(t *testing.T) string {
+// startKeyEcho starts a provider of models, and returns its URL. The provider repeats the key in each place where an error can contain text.
+func startKeyEcho(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + " " + r.Header.Get("X-Tenant")
@@ -78,14 +78,14 @@ func TestKeysAreHidden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	at := echoing(t)
+	at := startKeyEcho(t)
 	providers := func(file string) string {
 		return fmt.Sprintf(`,"providers":{"echo":{"kind":"openai","baseURL":%q,"headers":{"X-Tenant":%q},"keys":[{"label":"a","secret":%q}]}}`,
 			at, "file:"+filepath.Join(dir, "tenant"), "file:"+filepath.Join(dir, file))
 	}
 	log := &lockedBuffer{}
-	cfg := load(t, providers("first"))
-	a := open(t, cfg, app.Options{Version: "9", Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	cfg := loadSettings(t, providers("first"))
+	a := openApp(t, cfg, app.Options{Version: "9", Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	<-a.Servers.Started()
 	s, err := a.Conversations(t.Context())
 	if err != nil {
@@ -122,12 +122,12 @@ func TestKeysAreHidden(t *testing.T) {
 		if _, err := a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "s__echo", Args: args, Origin: tool.Direct}); err != nil {
 			t.Fatal(err)
 		}
-		a.Reload(reread(t, cfg, filepath.Join(dir, "first"), filepath.Join(dir, "second")))
+		a.Reload(replaceInSettings(t, cfg, filepath.Join(dir, "first"), filepath.Join(dir, "second")))
 	}
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	left := leftIn(t, cfg.Audit.Dir) + leftIn(t, cfg.Paths.Data) + log.String()
+	left := readAllFiles(t, cfg.Audit.Dir) + readAllFiles(t, cfg.Paths.Data) + log.String()
 	if i := strings.Index(left, "quodlibet"); i >= 0 {
 		t.Errorf("what is left names a key: …%.200q", left[max(0, i-100):])
 	}
@@ -141,8 +141,8 @@ func TestKeysOfSettingsAreHidden(t *testing.T) {
 	t.Parallel()
 	const secret = "quodlibet-literal-1188"
 	log := &lockedBuffer{}
-	cfg := load(t, `,"providers":{"p":{"kind":"openai","keys":[{"label":"a","secret":"`+secret+`"},{"label":"b","secret":"env:P_KEY"}]}}`)
-	a := open(t, cfg, app.Options{Version: "9", Logger: slog.New(slog.NewJSONHandler(log, nil)), Env: config.EnvOf("P_KEY=quodlibet-variable-2277")})
+	cfg := loadSettings(t, `,"providers":{"p":{"kind":"openai","keys":[{"label":"a","secret":"`+secret+`"},{"label":"b","secret":"env:P_KEY"}]}}`)
+	a := openApp(t, cfg, app.Options{Version: "9", Logger: slog.New(slog.NewJSONHandler(log, nil)), Env: config.EnvOf("P_KEY=quodlibet-variable-2277")})
 	<-a.Servers.Started()
 	args := json.RawMessage(`{"text":"` + secret + ` quodlibet-variable-2277"}`)
 	if _, err := a.Pipeline.Do(t.Context(), tool.Request{Kind: tool.KindCall, Name: "s__echo", Args: args, Origin: tool.Direct}); err != nil {
@@ -151,13 +151,13 @@ func TestKeysOfSettingsAreHidden(t *testing.T) {
 	if err := a.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if left := leftIn(t, cfg.Audit.Dir) + log.String(); strings.Contains(left, "quodlibet") {
+	if left := readAllFiles(t, cfg.Audit.Dir) + log.String(); strings.Contains(left, "quodlibet") {
 		t.Errorf("a key is in %q", left)
 	}
 }
 
-// leftIn returns the content of all files in a folder.
-func leftIn(t *testing.T, dir string) string {
+// readAllFiles returns the content of all files in a folder.
+func readAllFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -174,8 +174,8 @@ func leftIn(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// reread replaces old by now in the settings file and reads it again.
-func reread(t *testing.T, cfg *config.Config, old, now string) *config.Config {
+// replaceInSettings replaces old by now in the settings file and reads it again.
+func replaceInSettings(t *testing.T, cfg *config.Config, old, now string) *config.Config {
 	t.Helper()
 	file := filepath.Join(cfg.Paths.Config, "collie.json")
 	raw, err := os.ReadFile(file)

@@ -19,7 +19,7 @@ import (
 func (a *App) Switch(editor *serveradmin.Editor, reread func(context.Context) error, person string) func(ctx context.Context, name, action string, on bool) error {
 	record := a.changed(reread, person)
 	return func(ctx context.Context, name, action string, on bool) error {
-		for _, s := range a.config().Servers {
+		for _, s := range a.settings().Servers {
 			if s.Name != name {
 				continue
 			}

@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-func vaultSettings(t *testing.T) *config.Config {
+// settingsWithVault returns settings under which notes come from a vault whose file does not exist yet.
+func settingsWithVault(t *testing.T) *config.Config {
 	t.Helper()
 	return &config.Config{
 		SiYuan: config.SiYuan{Enabled: true},
@@ -21,7 +22,7 @@ func vaultSettings(t *testing.T) *config.Config {
 // Looking for a file, as happens when tools are listed, does not create the vault. Any other request does.
 func TestVaultIsMadeByUse(t *testing.T) {
 	t.Parallel()
-	cfg := vaultSettings(t)
+	cfg := settingsWithVault(t)
 	v := newVault(cfg, config.EnvOf("LANG=zh_CN.UTF-8"), nil)
 	defer v.Close()
 	k := vaultClient(v, nil)
@@ -41,6 +42,7 @@ func TestVaultIsMadeByUse(t *testing.T) {
 	}
 }
 
+// The notes that a new vault begins with are in the language of the environment.
 func TestLanguageOfWelcome(t *testing.T) {
 	t.Parallel()
 	for env, want := range map[string]string{
@@ -52,6 +54,7 @@ func TestLanguageOfWelcome(t *testing.T) {
 	}
 }
 
+// Where the vault does not serve, there is a reason that can be shown.
 func TestInsteadOfVault(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -69,7 +72,7 @@ func TestInsteadOfVault(t *testing.T) {
 		"url":      {flags: KernelFlags{URL: "http://k"}},
 		"name":     {flags: KernelFlags{Connection: "a"}},
 	} {
-		cfg := vaultSettings(t)
+		cfg := settingsWithVault(t)
 		if tt.change != nil {
 			tt.change(cfg)
 		}

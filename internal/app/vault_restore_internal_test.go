@@ -16,10 +16,10 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// noted creates a vault with one document and returns the settings.
-func noted(t *testing.T, text string) *config.Config {
+// makeVaultWithNote creates a vault with one document and returns the settings.
+func makeVaultWithNote(t *testing.T, text string) *config.Config {
 	t.Helper()
-	cfg := vaultSettings(t)
+	cfg := settingsWithVault(t)
 	dir := filepath.Join(t.TempDir(), "Notes")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -35,8 +35,8 @@ func noted(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// texts returns the text of all blocks of a vault.
-func texts(t *testing.T, cfg *config.Config) string {
+// readNote returns the text of the one document in a vault that makeVaultWithNote has made.
+func readNote(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	v := OpenVault(cfg, nil)
 	defer v.Close()
@@ -61,8 +61,8 @@ func TestRestore(t *testing.T) {
 		"a log":   func(path string) error { return os.WriteFile(path+"-wal", []byte("of another file"), 0o600) },
 		"another": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 	} {
-		cfg := noted(t, "as it was")
-		backup := backedUp(t, cfg)
+		cfg := makeVaultWithNote(t, "as it was")
+		backup := makeBackup(t, cfg)
 		if err := damage(cfg.Vault.File); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestRestore(t *testing.T) {
 		if after, err := os.ReadFile(backup); err != nil || !bytes.Equal(kept, after) {
 			t.Errorf("%s: the backup was changed: %v", name, err)
 		}
-		if got := texts(t, cfg); !strings.Contains(got, "as it was") {
+		if got := readNote(t, cfg); !strings.Contains(got, "as it was") {
 			t.Errorf("%s: %s", name, got)
 		}
 		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(cfg.Vault.File), ".collie-restore-*")); len(left) > 0 {
@@ -91,7 +91,7 @@ func TestRestore(t *testing.T) {
 
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
-	cfg := noted(t, "as it was")
+	cfg := makeVaultWithNote(t, "as it was")
 	sound, err := os.ReadFile(cfg.Vault.File)
 	if err != nil {
 		t.Fatal(err)
@@ -117,8 +117,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// backedUp makes a backup of a vault that is not open, and returns its path.
-func backedUp(t *testing.T, cfg *config.Config) string {
+// makeBackup makes a backup of a vault that is not open, and returns its path.
+func makeBackup(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	v := OpenVault(cfg, nil)
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -138,8 +138,8 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 		"noise": func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("noise"), 9000), 0o600) },
 		"cut":   func(path string) error { return os.Truncate(path, 1000) },
 	} {
-		cfg := noted(t, "text")
-		backup := backedUp(t, cfg)
+		cfg := makeVaultWithNote(t, "text")
+		backup := makeBackup(t, cfg)
 		if err := damage(cfg.Vault.File); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestDamagedVaultSaysSo(t *testing.T) {
 // If the vault's file is not a vault, the error comes at once: retrying would not help.
 func TestVaultThatCannotBeOpenedSaysSoAtOnce(t *testing.T) {
 	t.Parallel()
-	cfg := vaultSettings(t)
+	cfg := settingsWithVault(t)
 	if err := os.MkdirAll(cfg.Vault.File, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestVaultThatCannotBeOpenedSaysSoAtOnce(t *testing.T) {
 
 func TestSalvageOfAVault(t *testing.T) {
 	t.Parallel()
-	cfg := noted(t, "what is to be found")
+	cfg := makeVaultWithNote(t, "what is to be found")
 	data, err := os.ReadFile(cfg.Vault.File)
 	if err != nil {
 		t.Fatal(err)

@@ -17,25 +17,25 @@ import (
 	"collie/test/await"
 )
 
-// typed runs command lines in one home.
-type typed struct {
+// testHome runs command lines in one home.
+type testHome struct {
 	t    *testing.T
 	home string
 }
 
-// newTyped makes a home that keeps secrets in a file and has two servers: notes at url, and local.
-func newTyped(t *testing.T, url string) typed {
+// newTestHome makes a home that keeps secrets in a file and has two servers: notes at url, and local.
+func newTestHome(t *testing.T, url string) testHome {
 	t.Helper()
 	home := t.TempDir()
 	text := `{"secrets":{"store":"file"},"mcpServers":{"notes":{"url":"` + url + `"},"local":{"command":"x"}}}`
 	if err := os.WriteFile(filepath.Join(home, "collie.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return typed{t, home}
+	return testHome{t, home}
 }
 
 // run runs a command line and returns the program's exit code and stdout.
-func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, stdout string) {
+func (y testHome) run(stderr io.Writer, stdin string, args ...string) (code int, stdout string) {
 	y.t.Helper()
 	var out bytes.Buffer
 	p := program{&root.Program{Version: "t", In: strings.NewReader(stdin), Output: output.Output{Out: &out, Err: stderr, Env: config.EnvOf("HOME=" + y.home)}}}
@@ -49,19 +49,19 @@ func (y typed) run(stderr io.Writer, stdin string, args ...string) (code int, st
 	return code, out.String()
 }
 
-// watched is a buffer that can be read while it is written.
-type watched struct {
+// lockedBuffer is a buffer that can be read while it is written.
+type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+func (w *lockedBuffer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.b.Write(p)
 }
 
-func (w *watched) String() string {
+func (w *lockedBuffer) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.b.String()
@@ -70,8 +70,8 @@ func (w *watched) String() string {
 // shownURL matches a URL that stands alone on an indented line.
 var shownURL = regexp.MustCompile(`(?m)^  (http\S+)$`)
 
-// address waits for the sign-in address that the command shows.
-func (w *watched) address(t *testing.T) string {
+// awaitAddress waits for the sign-in address that the command shows.
+func (w *lockedBuffer) awaitAddress(t *testing.T) string {
 	t.Helper()
 	var m []string
 	await.Until(t, "an address is shown", func() bool {
@@ -85,8 +85,8 @@ func (w *watched) address(t *testing.T) string {
 func TestSignInAndOut(t *testing.T) {
 	t.Parallel()
 	provider := signintest.New(t, signintest.Behaviour{AnnounceIss: true})
-	y := newTyped(t, provider.MCP())
-	var log watched
+	y := newTestHome(t, provider.MCP())
+	var log lockedBuffer
 	type end struct {
 		code int
 		out  string
@@ -96,7 +96,7 @@ func TestSignInAndOut(t *testing.T) {
 		code, out := y.run(&log, "", "mcp", "auth", "notes", "--scope", "read")
 		ended <- end{code, out}
 	}()
-	callback, err := provider.Visit(t.Context(), log.address(t))
+	callback, err := provider.Visit(t.Context(), log.awaitAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,21 +121,21 @@ func TestSignInAndOut(t *testing.T) {
 	if code, _ := y.run(&log, "", "mcp", "logout", "notes"); code != root.ExitFailed {
 		t.Errorf("a second logout = %d", code)
 	}
-	y.hides("canary", log.String())
+	y.failIfReadable("canary", log.String())
 }
 
 // The browser runs on another machine: a second run is given the address at which it ended.
 func TestSignInWithCode(t *testing.T) {
 	t.Parallel()
 	provider := signintest.New(t, signintest.Behaviour{})
-	y := newTyped(t, provider.MCP())
-	var log watched
+	y := newTestHome(t, provider.MCP())
+	var log lockedBuffer
 	ended := make(chan int, 1)
 	go func() {
 		code, _ := y.run(&log, "", "mcp", "auth", "notes", "--no-browser")
 		ended <- code
 	}()
-	callback, err := provider.Visit(t.Context(), log.address(t))
+	callback, err := provider.Visit(t.Context(), log.awaitAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,21 +145,21 @@ func TestSignInWithCode(t *testing.T) {
 	if code := <-ended; code != 0 {
 		t.Errorf("the run that waited = %d\n%s", code, &log)
 	}
-	y.hides("canary", log.String())
+	y.failIfReadable("canary", log.String())
 }
 
 // The value of a secret is neither on stderr nor readable in any file, and values that cannot be right are refused.
 func TestSecretNeverShows(t *testing.T) {
 	t.Parallel()
-	y := newTyped(t, "http://127.0.0.1:1/mcp")
-	var log watched
+	y := newTestHome(t, "http://127.0.0.1:1/mcp")
+	var log lockedBuffer
 	for _, stdin := range []string{"canary-value\n", "canary-value\r\n", "canary-value"} {
 		if code, out := y.run(&log, stdin, "secret", "set", "KEY"); code != 0 || !strings.Contains(out, "stored KEY in the file") {
 			t.Fatalf("set = %d, %s\n%s", code, out, &log)
 		}
 	}
 	for stdin, want := range map[string]string{"": "empty", "\n": "empty", "a\x00b": "zero byte", strings.Repeat("x", 1<<20+1): "more than"} {
-		var said watched
+		var said lockedBuffer
 		if code, _ := y.run(&said, stdin, "secret", "set", "KEY"); code != root.ExitUsage || !strings.Contains(said.String(), want) {
 			t.Errorf("set with %.10q = %d, %s", stdin, code, &said)
 		}
@@ -167,11 +167,11 @@ func TestSecretNeverShows(t *testing.T) {
 	if code, out := y.run(&log, "", "secret", "remove", "KEY"); code != 0 || out != "removed KEY\n" {
 		t.Errorf("remove = %d, %s", code, out)
 	}
-	y.hides("canary", log.String())
+	y.failIfReadable("canary", log.String())
 }
 
-// hides fails the test if word occurs in said or in any file of the home.
-func (y typed) hides(word, said string) {
+// failIfReadable fails the test if word occurs in said or in any file of the home.
+func (y testHome) failIfReadable(word, said string) {
 	y.t.Helper()
 	if strings.Contains(said, word) {
 		y.t.Errorf("stderr holds a secret:\n%s", said)

@@ -22,8 +22,8 @@ import (
 	"collie/test/binary"
 )
 
-// pty opens a pseudo-terminal and returns the person's end and the program's end.
-func pty(t *testing.T) (person, program *os.File) {
+// openPTY opens a pseudo-terminal and returns the person's end and the program's end.
+func openPTY(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestConfirmAtARealTerminal(t *testing.T) {
 		t.Errorf("what stdin said was taken: %v", err)
 	}
 
-	person, terminal := pty(t)
+	person, terminal := openPTY(t)
 	var shown bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() { // ends when the program has closed the terminal, or the test has

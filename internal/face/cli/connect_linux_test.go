@@ -31,23 +31,23 @@ func testConnectAsksForNotes(t *testing.T, program string) {
 	t.Parallel()
 	home := t.TempDir()
 	file := filepath.Join(home, ".cursor", "mcp.json")
-	if exit, shown := session(t, program, home, [][2]string{{notesQuestion, "what\n"}, {notesQuestion, "n\n"}}, nil, "connect", "cursor"); exit != 0 {
+	if exit, shown := runAtTerminal(t, program, home, [][2]string{{notesQuestion, "what\n"}, {notesQuestion, "n\n"}}, nil, "connect", "cursor"); exit != 0 {
 		t.Fatalf("exit code %d:\n%s", exit, shown)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), `"--profile", "cursor"`) {
 		t.Errorf("%v: %s", err, text)
 	}
-	if got := settingsIn(t, home); !strings.Contains(got, `"cursor"`) || !strings.Contains(got, `"fs"`) {
+	if got := readSettings(t, home); !strings.Contains(got, `"cursor"`) || !strings.Contains(got, `"fs"`) {
 		t.Errorf("the settings are %s", got)
 	}
-	if exit, shown := session(t, program, home, nil, nil, "connect", "cursor"); exit != 0 || !strings.Contains(shown, "has it already") {
+	if exit, shown := runAtTerminal(t, program, home, nil, nil, "connect", "cursor"); exit != 0 || !strings.Contains(shown, "has it already") {
 		t.Errorf("again: exit code %d:\n%s", exit, shown)
 	}
 	other := t.TempDir()
-	if exit, shown := session(t, program, other, [][2]string{{notesQuestion, "\n"}}, nil, "connect", "cursor"); exit != 0 || settingsIn(t, other) != "" {
+	if exit, shown := runAtTerminal(t, program, other, [][2]string{{notesQuestion, "\n"}}, nil, "connect", "cursor"); exit != 0 || readSettings(t, other) != "" {
 		t.Errorf("with notes: exit code %d:\n%s", exit, shown)
 	}
-	if exit, shown := session(t, program, t.TempDir(), nil, nil, "connect", "cursor", "--dry-run"); exit != 0 || strings.Contains(shown, "[Y/n]") {
+	if exit, shown := runAtTerminal(t, program, t.TempDir(), nil, nil, "connect", "cursor", "--dry-run"); exit != 0 || strings.Contains(shown, "[Y/n]") {
 		t.Errorf("a dry run: exit code %d:\n%s", exit, shown)
 	}
 }
@@ -78,11 +78,11 @@ func testConnectAsksWhichSettings(t *testing.T, program string) {
 		continue
 	}
 	file := filepath.Join(home, ".cursor", "mcp.json")
-	exit, shown := session(t, program, home, [][2]string{{settingsQuestion, "\n"}, {notesQuestion, "y\n"}}, nil, "connect", "cursor")
+	exit, shown := runAtTerminal(t, program, home, [][2]string{{settingsQuestion, "\n"}, {notesQuestion, "y\n"}}, nil, "connect", "cursor")
 	if text, err := os.ReadFile(file); exit != 0 || err != nil || !strings.Contains(string(text), `"--config", "`+served+`"`) {
 		t.Errorf("exit code %d, %v: %s\n%s", exit, err, text, shown)
 	}
-	exit, shown = session(t, program, home, [][2]string{{settingsQuestion, "no\n"}, {notesQuestion, "y\n"}}, nil, "connect", "cursor", "--force")
+	exit, shown = runAtTerminal(t, program, home, [][2]string{{settingsQuestion, "no\n"}, {notesQuestion, "y\n"}}, nil, "connect", "cursor", "--force")
 	if text, err := os.ReadFile(file); exit != 0 || err != nil || strings.Contains(string(text), "--config") {
 		t.Errorf("exit code %d, %v: %s\n%s", exit, err, text, shown)
 	}

@@ -31,11 +31,11 @@ func TestInputsAreAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	const region, key = "region, 地区: ", "key: "
-	_, shown := session(t, program, home, [][2]string{{region, "3\n"}, {region, "2\n"}, {key, "\r"}}, nil, "call", "one", "echo")
+	_, shown := runAtTerminal(t, program, home, [][2]string{{region, "3\n"}, {region, "2\n"}, {key, "\r"}}, nil, "call", "one", "echo")
 	if raw, err := os.ReadFile(got); err == nil || !strings.Contains(shown, "input:key") {
 		t.Errorf("without its key the server got %s, shown:\n%s", raw, shown)
 	}
-	_, shown = session(t, program, home, [][2]string{{key, "geheim\r"}}, nil, "call", "one", "echo")
+	_, shown = runAtTerminal(t, program, home, [][2]string{{key, "geheim\r"}}, nil, "call", "one", "echo")
 	if raw, err := os.ReadFile(got); err != nil || string(raw) != "us geheim\n" {
 		t.Errorf("the server got %s, %v; shown:\n%s", raw, err, shown)
 	}
@@ -43,7 +43,7 @@ func TestInputsAreAsked(t *testing.T) {
 		t.Errorf("asked again, or the password is shown:\n%s", shown)
 	}
 	for _, args := range [][]string{{"call", "one", "echo"}, {"call", "one", "echo", "--json"}} {
-		if _, shown = session(t, program, home, nil, nil, args...); strings.Contains(shown, key) {
+		if _, shown = runAtTerminal(t, program, home, nil, nil, args...); strings.Contains(shown, key) {
 			t.Errorf("%v: asked again:\n%s", args, shown)
 		}
 	}

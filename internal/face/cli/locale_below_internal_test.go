@@ -40,19 +40,19 @@ var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:a
 // unseen matches functions whose arguments are not shown to people.
 var unseen = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
 
-// below returns the texts of packages other than the commands that must be in the catalog, with their places. It finds them
+// textsBelowCommands returns the texts of packages other than the commands that must be in the catalog, with their places. It finds them
 // in the syntax trees of the sources.
-func below(t *testing.T) map[string]string {
+func textsBelowCommands(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
-	set, files := sources(t, top)
+	set, files := parseSources(t, top)
 	constants := constantsOf(files)
 	takes := map[string][]int{} // positions of the parameters message and hint, by the package's folder and the function's name
 	for path, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				for _, name := range []string{"message", "hint"} {
-					if at := parameter(fn.Type, name); at >= 0 {
+					if at := stringParameterIndex(fn.Type, name); at >= 0 {
 						takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name] = append(takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name], at)
 					}
 				}
@@ -67,15 +67,15 @@ func below(t *testing.T) map[string]string {
 		}
 		known := constants[filepath.Dir(path)]
 		says := func(e ast.Expr) {
-			if c, ok := e.(*ast.CallExpr); ok && called(c) == "fmt.Sprintf" {
+			if c, ok := e.(*ast.CallExpr); ok && calledName(c) == "fmt.Sprintf" {
 				e = c.Args[0]
 			}
-			if text, ok := folded(e, known); ok && prose.MatchString(text) && !wordless.MatchString(text) {
+			if text, ok := foldConstants(e, known); ok && prose.MatchString(text) && !wordless.MatchString(text) {
 				out[text] = set.Position(e.Pos()).String()
 			}
 		}
 		all, byHelp := slices.Contains(spoken, dir), helped.MatchString(dir)
-		questions(f, says)
+		visitQuestionTexts(f, says)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.ImportSpec:
@@ -100,14 +100,14 @@ func below(t *testing.T) map[string]string {
 					}
 				}
 			case *ast.CallExpr:
-				if unseen.MatchString(called(x)) {
+				if unseen.MatchString(calledName(x)) {
 					return false
 				}
-				if byHelp && strings.HasSuffix(called(x), ".Notice") && len(x.Args) == 2 {
+				if byHelp && strings.HasSuffix(calledName(x), ".Notice") && len(x.Args) == 2 {
 					says(x.Args[1])
 				}
-				name := qualified(called(x), dir)
-				if method, ok := strings.CutPrefix(called(x), "r."); ok && strings.HasPrefix(dir, "source/siyuan/") {
+				name := qualifiedName(calledName(x), dir)
+				if method, ok := strings.CutPrefix(calledName(x), "r."); ok && strings.HasPrefix(dir, "source/siyuan/") {
 					name = "action." + method // the request of an action
 				}
 				for _, at := range takes[name] {
@@ -118,7 +118,7 @@ func below(t *testing.T) map[string]string {
 			case *ast.BinaryExpr:
 				if all && x.Op == token.ADD {
 					says(x)
-					_, ok := folded(x, known)
+					_, ok := foldConstants(x, known)
 					return !ok
 				}
 			case *ast.BasicLit:
@@ -132,17 +132,17 @@ func below(t *testing.T) map[string]string {
 	return out
 }
 
-// questions calls says for the texts of ours that a person reads in a question: the effects of dangerous actions, and the
+// visitQuestionTexts calls says for the texts of ours that a person reads in a question: the effects of dangerous actions, and the
 // reasons of rules.
-func questions(f *ast.File, says func(ast.Expr)) {
+func visitQuestionTexts(f *ast.File, says func(ast.Expr)) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch x := n.(type) {
 		case *ast.KeyValueExpr:
 			if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Effect" {
-				ast.Inspect(x.Value, func(n ast.Node) bool { return n == nil || !isText(n, says) })
+				ast.Inspect(x.Value, func(n ast.Node) bool { return n == nil || !visitText(n, says) })
 			}
 		case *ast.CallExpr:
-			if name := called(x); len(x.Args) > 2 && (strings.HasSuffix(name, ".report") || strings.HasSuffix(name, ".reportRisk")) {
+			if name := calledName(x); len(x.Args) > 2 && (strings.HasSuffix(name, ".report") || strings.HasSuffix(name, ".reportRisk")) {
 				says(x.Args[2])
 			}
 		case *ast.FuncDecl:
@@ -159,8 +159,8 @@ func questions(f *ast.File, says func(ast.Expr)) {
 	})
 }
 
-// isText calls says for n if n is a text or a sum. It returns true for a sum, whose parts are then not visited.
-func isText(n ast.Node, says func(ast.Expr)) bool {
+// visitText calls says for n if n is a text or a sum. It returns true for a sum, whose parts are then not visited.
+func visitText(n ast.Node, says func(ast.Expr)) bool {
 	switch x := n.(type) {
 	case *ast.BinaryExpr:
 		says(x)
@@ -179,13 +179,13 @@ var opsElsewhere = regexp.MustCompile(`^(face/web|.*test)(/|$)`)
 func operations(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
-	set, files := sources(t, top)
+	set, files := parseSources(t, top)
 	constants := constantsOf(files)
 	takes := map[string]int{} // position of the parameter op, by the package's folder and the function's name
 	for path, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
-				if at := parameter(fn.Type, "op"); at >= 0 {
+				if at := stringParameterIndex(fn.Type, "op"); at >= 0 {
 					takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name] = at
 				}
 			}
@@ -201,7 +201,7 @@ func operations(t *testing.T) map[string]string {
 			if _, isSum := e.(*ast.BinaryExpr); isSum && !allConstant(e, constants[dir]) {
 				return
 			}
-			if text, ok := folded(e, constants[dir]); ok && text != "" {
+			if text, ok := foldConstants(e, constants[dir]); ok && text != "" {
 				out[text] = set.Position(e.Pos()).String()
 			}
 		}
@@ -223,9 +223,9 @@ func operations(t *testing.T) map[string]string {
 					}
 				}
 			case *ast.CallExpr:
-				name := called(x)
+				name := calledName(x)
 				if takes[name] == 0 {
-					name = qualified(name, dir)
+					name = qualifiedName(name, dir)
 				}
 				if at, ok := takes[name]; ok && at < len(x.Args) {
 					says(x.Args[at])
@@ -237,17 +237,17 @@ func operations(t *testing.T) map[string]string {
 	return out
 }
 
-// qualified returns the name of a function that the package in the folder dir calls, with the name of that package. A method
+// qualifiedName returns the name of a function that the package in the folder dir calls, with the name of that package. A method
 // counts as one of the calling package.
-func qualified(name, dir string) string {
+func qualifiedName(name, dir string) string {
 	if pkg, _, ok := strings.Cut(name, "."); ok && pkg == filepath.Base(dir) {
 		return name
 	}
 	return filepath.Base(dir) + "." + name[strings.LastIndex(name, ".")+1:]
 }
 
-// parameter returns the position of a function's string parameter of that name; -1 if there is none.
-func parameter(f *ast.FuncType, called string) int {
+// stringParameterIndex returns the position of a function's string parameter of that name; -1 if there is none.
+func stringParameterIndex(f *ast.FuncType, called string) int {
 	at := 0
 	for _, p := range f.Params.List {
 		for _, name := range p.Names {
@@ -266,8 +266,8 @@ func parameter(f *ast.FuncType, called string) int {
 // The texts that packages below say to people are in the catalog, and so is the operation of every error.
 func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
 	t.Parallel()
-	have := catalog(t)
-	texts := below(t)
+	have := readCatalog(t)
+	texts := textsBelowCommands(t)
 	p, _, _ := newProgram("")
 	root := p.tree()
 	for op, place := range operations(t) {

@@ -47,15 +47,15 @@ func isTyped(root *cobra.Command, text string) bool {
 // logged matches methods of loggers: logs are in English.
 var logged = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$`)
 
-// said is a text in the source of a command.
-type said struct {
+// sourceText is a text in the source of a command.
+type sourceText struct {
 	text  string
 	place string
 	must  bool // must be in the catalog even if it is one word
 }
 
-// sources parses the Go files below dir, without tests.
-func sources(t *testing.T, dir string) (*token.FileSet, map[string]*ast.File) {
+// parseSources parses the Go files below dir, without tests.
+func parseSources(t *testing.T, dir string) (*token.FileSet, map[string]*ast.File) {
 	t.Helper()
 	set, out := token.NewFileSet(), map[string]*ast.File{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -71,8 +71,8 @@ func sources(t *testing.T, dir string) (*token.FileSet, map[string]*ast.File) {
 	return set, out
 }
 
-// folded returns a text with %s in place of what is not constant; ok is false if no part is constant.
-func folded(e ast.Expr, constants map[string]string) (text string, ok bool) {
+// foldConstants returns a text with %s in place of what is not constant; ok is false if no part is constant.
+func foldConstants(e ast.Expr, constants map[string]string) (text string, ok bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
 		if x.Kind == token.STRING {
@@ -80,7 +80,7 @@ func folded(e ast.Expr, constants map[string]string) (text string, ok bool) {
 			return text, err == nil
 		}
 	case *ast.ParenExpr:
-		return folded(x.X, constants)
+		return foldConstants(x.X, constants)
 	case *ast.Ident:
 		text, ok = constants[x.Name]
 		return text, ok
@@ -88,8 +88,8 @@ func folded(e ast.Expr, constants map[string]string) (text string, ok bool) {
 		if x.Op != token.ADD {
 			return "", false
 		}
-		a, ok1 := folded(x.X, constants)
-		b, ok2 := folded(x.Y, constants)
+		a, ok1 := foldConstants(x.X, constants)
+		b, ok2 := foldConstants(x.Y, constants)
 		if !ok1 {
 			a = "%s"
 		}
@@ -106,7 +106,7 @@ func allConstant(e ast.Expr, constants map[string]string) bool {
 	if b, ok := e.(*ast.BinaryExpr); ok {
 		return allConstant(b.X, constants) && allConstant(b.Y, constants)
 	}
-	_, ok := folded(e, constants)
+	_, ok := foldConstants(e, constants)
 	return ok
 }
 
@@ -127,7 +127,7 @@ func constantsOf(files map[string]*ast.File) map[string]map[string]string {
 				v := s.(*ast.ValueSpec)
 				for i, name := range v.Names {
 					if i < len(v.Values) {
-						if text, ok := folded(v.Values[i], nil); ok {
+						if text, ok := foldConstants(v.Values[i], nil); ok {
 							out[dir][name.Name] = text
 						}
 					}
@@ -138,13 +138,13 @@ func constantsOf(files map[string]*ast.File) map[string]map[string]string {
 	return out
 }
 
-// words returns the texts in the source of all commands. It calls wrong for each text that reaches people
+// commandTexts returns the texts in the source of all commands. It calls wrong for each text that reaches people
 // untranslated.
-func words(t *testing.T, wrong func(place, text string)) []said {
+func commandTexts(t *testing.T, wrong func(place, text string)) []sourceText {
 	t.Helper()
-	set, files := sources(t, ".")
+	set, files := parseSources(t, ".")
 	constants := constantsOf(files)
-	var out []said
+	var out []sourceText
 	for path, f := range files {
 		if strings.HasPrefix(path, "locale"+string(filepath.Separator)) {
 			continue
@@ -186,17 +186,17 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 					}
 				}
 			case *ast.CompositeLit:
-				labels(x, must)
+				markTranslatedCells(x, must)
 			case *ast.CallExpr:
-				switch name := called(x); {
+				switch name := calledName(x); {
 				case name == "locale.Count":
-					if text, ok := folded(x.Args[1], known); ok {
-						out = append(out, said{"%d " + text, place(x), true})
+					if text, ok := foldConstants(x.Args[1], known); ok {
+						out = append(out, sourceText{"%d " + text, place(x), true})
 						skip[x.Args[1]] = true
 					}
 				case strings.HasPrefix(name, "fmt.Fprint"):
 					for _, a := range x.Args[1:] {
-						if text, ok := folded(a, known); ok && regexp.MustCompile(`[A-Za-z]{2,}`).MatchString(verbs.ReplaceAllString(text, "")) && !untold.MatchString(text) && !strings.HasPrefix(text, "{") && text != "collie: %s" {
+						if text, ok := foldConstants(a, known); ok && regexp.MustCompile(`[A-Za-z]{2,}`).MatchString(verbs.ReplaceAllString(text, "")) && !untold.MatchString(text) && !strings.HasPrefix(text, "{") && text != "collie: %s" {
 							wrong(place(x), text)
 						}
 					}
@@ -211,7 +211,7 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 				case strings.HasSuffix(name, ".Note"), strings.HasSuffix(name, ".Warn"), strings.HasSuffix(name, "Usage"),
 					strings.HasSuffix(name, ".RequireYes"), strings.HasSuffix(name, ".Prompt"), strings.HasSuffix(name, ".PromptOr"), strings.HasSuffix(name, ".AskYesNo"):
 					for _, a := range x.Args {
-						if text, ok := folded(a, known); ok {
+						if text, ok := foldConstants(a, known); ok {
 							if _, isSum := a.(*ast.BinaryExpr); isSum && strings.Contains(text, "%s") && !allConstant(a, known) {
 								wrong(place(x), text)
 							}
@@ -226,12 +226,12 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 					}
 				}
 			case *ast.BinaryExpr, *ast.BasicLit:
-				text, ok := folded(x.(ast.Expr), known)
+				text, ok := foldConstants(x.(ast.Expr), known)
 				if b, isSum := x.(*ast.BinaryExpr); isSum && (b.Op != token.ADD || !ok) {
 					return true
 				}
 				if ok {
-					out = append(out, said{text, place(n), must[n]})
+					out = append(out, sourceText{text, place(n), must[n]})
 				}
 				return false
 			}
@@ -241,8 +241,8 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 	return out
 }
 
-// called returns the name of a called function as it is written.
-func called(c *ast.CallExpr) string {
+// calledName returns the name of a called function as it is written.
+func calledName(c *ast.CallExpr) string {
 	switch f := c.Fun.(type) {
 	case *ast.Ident:
 		return f.Name
@@ -258,12 +258,12 @@ func called(c *ast.CallExpr) string {
 	return ""
 }
 
-// labels marks the column titles of a table, and the first cells of rows in a table without titles.
-func labels(x *ast.CompositeLit, must map[ast.Node]bool) {
+// markTranslatedCells marks the column titles of a table, and the first cells of rows in a table without titles.
+func markTranslatedCells(x *ast.CompositeLit, must map[ast.Node]bool) {
 	title := regexp.MustCompile(`^[A-Z][A-Z ]+$`)
 	titles, texts := 0, 0
 	for _, e := range x.Elts {
-		if text, ok := folded(e, nil); ok {
+		if text, ok := foldConstants(e, nil); ok {
 			texts++
 			if title.MatchString(text) {
 				titles++
@@ -276,19 +276,19 @@ func labels(x *ast.CompositeLit, must map[ast.Node]bool) {
 	case len(x.Elts) == 0 || !row:
 	case titles > 0 && texts == len(x.Elts):
 		for _, e := range x.Elts {
-			if text, _ := folded(e, nil); title.MatchString(text) {
+			if text, _ := foldConstants(e, nil); title.MatchString(text) {
 				must[e] = true
 			}
 		}
 	case len(x.Elts) == 2 && texts == 1 && !strings.Contains(fmt.Sprint(x.Elts[0]), "--"):
-		if text, ok := folded(x.Elts[0], nil); ok && regexp.MustCompile(`^[a-z][a-z ]+$`).MatchString(text) {
+		if text, ok := foldConstants(x.Elts[0], nil); ok && regexp.MustCompile(`^[a-z][a-z ]+$`).MatchString(text) {
 			must[x.Elts[0]] = true
 		}
 	}
 }
 
-// catalog returns the Chinese catalog as written.
-func catalog(t *testing.T) map[string]string {
+// readCatalog returns the Chinese catalog as written.
+func readCatalog(t *testing.T) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("locale", "zh.po"))
 	if err != nil {
@@ -300,11 +300,11 @@ func catalog(t *testing.T) map[string]string {
 // Every text of a command is in the catalog and is translated before people see it.
 func TestTextsAreInTheCatalog(t *testing.T) {
 	t.Parallel()
-	have := catalog(t)
+	have := readCatalog(t)
 	missing := map[string]string{}
 	p, _, _ := newProgram("")
 	root := p.tree()
-	for _, s := range words(t, func(place, text string) {
+	for _, s := range commandTexts(t, func(place, text string) {
 		t.Errorf("%s: %q passes the catalog by; say it with locale.Sprintf", place, text)
 	}) {
 		letters := regexp.MustCompile(`[A-Za-z]{2,}`).MatchString(verbs.ReplaceAllString(s.text, ""))
@@ -322,22 +322,22 @@ func TestTextsAreInTheCatalog(t *testing.T) {
 func TestCatalogHasNothingElse(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
-	for _, s := range words(t, func(string, string) {}) {
+	for _, s := range commandTexts(t, func(string, string) {}) {
 		used[s.text] = true
 	}
-	_, files := sources(t, filepath.Join("..", ".."))
+	_, files := parseSources(t, filepath.Join("..", ".."))
 	constants := constantsOf(files)
 	for path, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if e, ok := n.(ast.Expr); ok {
-				if text, ok := folded(e, constants[filepath.Dir(path)]); ok {
+				if text, ok := foldConstants(e, constants[filepath.Dir(path)]); ok {
 					used[text] = true
 				}
 			}
 			return true
 		})
 	}
-	for text := range catalog(t) {
+	for text := range readCatalog(t) {
 		if !used[text] && !slices.Contains(ofOthers, text) {
 			t.Errorf("nothing says %q", text)
 		}
@@ -362,8 +362,8 @@ var ofOthers = []string{
 func TestTranslationsTakeTheSameArguments(t *testing.T) {
 	t.Parallel()
 	quoted := regexp.MustCompile("`[^`]*`")
-	for english, translation := range catalog(t) {
-		if want, got := arguments(english), arguments(translation); !maps.Equal(want, got) {
+	for english, translation := range readCatalog(t) {
+		if want, got := verbsByArgument(english), verbsByArgument(translation); !maps.Equal(want, got) {
 			t.Errorf("%q takes %v, its translation %q takes %v", english, want, translation, got)
 		}
 		if want, got := quoted.FindString(english), quoted.FindString(translation); want != got {
@@ -375,8 +375,8 @@ func TestTranslationsTakeTheSameArguments(t *testing.T) {
 	}
 }
 
-// arguments returns the verbs of a format by the number of the argument that each shows.
-func arguments(format string) map[int]string {
+// verbsByArgument returns the verbs of a format by the number of the argument that each shows.
+func verbsByArgument(format string) map[int]string {
 	out := map[int]string{}
 	next := 1
 	for _, m := range verbs.FindAllStringSubmatch(format, -1) {

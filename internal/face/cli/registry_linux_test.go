@@ -28,13 +28,13 @@ func TestAddFromTheRegistryAtATerminal(t *testing.T) {
 		{"WEATHER_CACHE, A folder to keep answers in [none]: ", "\n"},
 	}
 	no := append(append([][2]string{}, asked...), [2]string{"Add weather to the settings? [y/N] ", "n\n"})
-	exit, shown := session(t, program, home, no, nil, "mcp", "add", name, "--package", "npm", "--no-warm")
-	if text := settingsIn(t, home); exit != 5 || text != settings || strings.Contains(shown, "geheim") {
+	exit, shown := runAtTerminal(t, program, home, no, nil, "mcp", "add", name, "--package", "npm", "--no-warm")
+	if text := readSettings(t, home); exit != 5 || text != settings || strings.Contains(shown, "geheim") {
 		t.Errorf("no: exit code %d, settings %s:\n%s", exit, text, shown)
 	}
 	yes := append(append([][2]string{}, asked...), [2]string{"Add weather to the settings? [y/N] ", "y\n"})
-	exit, shown = session(t, program, home, yes, nil, "mcp", "add", name, "--package", "npm", "--no-warm")
-	text := settingsIn(t, home)
+	exit, shown = runAtTerminal(t, program, home, yes, nil, "mcp", "add", name, "--package", "npm", "--no-warm")
+	text := readSettings(t, home)
 	if exit != 0 || !strings.Contains(text, "${secret:WEATHER_API_KEY}") || strings.Contains(text+shown, "geheim") || strings.Contains(text, "WEATHER_CACHE") ||
 		!strings.Contains(shown, "runs: npx -y @example/weather@1.2.3 --units imperial serve") {
 		t.Errorf("yes: exit code %d, settings %s:\n%s", exit, text, shown)

@@ -21,12 +21,12 @@ import (
 	"collie/test/binary"
 )
 
-// session runs the program at a terminal. It types each answer when its question has appeared on the screen,
+// runAtTerminal runs the program at a terminal. It types each answer when its question has appeared on the screen,
 // and returns the exit code and everything shown. A program that does not end is made to print its
 // goroutines.
-func session(t *testing.T, program, home string, answers [][2]string, env []string, args ...string) (exit int, shown string) {
+func runAtTerminal(t *testing.T, program, home string, answers [][2]string, env []string, args ...string) (exit int, shown string) {
 	t.Helper()
-	person, terminal := pty(t)
+	person, terminal := openPTY(t)
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -80,8 +80,8 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 	return cmd.ProcessState.ExitCode(), strings.ReplaceAll(screen.String(), "\r\n", "\n")
 }
 
-// settingsIn returns the settings file of a home, "" if there is none.
-func settingsIn(t *testing.T, home string) string {
+// readSettings returns the settings file of a home, "" if there is none.
+func readSettings(t *testing.T, home string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(home, "collie.json"))
 	if err != nil && !os.IsNotExist(err) {
@@ -90,8 +90,8 @@ func settingsIn(t *testing.T, home string) string {
 	return string(raw)
 }
 
-// withFileSecrets returns a home that keeps secrets in a file.
-func withFileSecrets(t *testing.T) string {
+// newHomeWithFileSecrets returns a home that keeps secrets in a file.
+func newHomeWithFileSecrets(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "collie.json"), []byte(`{"secrets": {"store": "file"}}`), 0o600); err != nil {
@@ -118,8 +118,8 @@ func testInitAsks(t *testing.T, program string) {
 	k := kerneltest.New(t)
 	k.SetToken(true)
 	k.Notebook("工作")
-	home := withFileSecrets(t)
-	exit, shown := session(t, program, home, [][2]string{
+	home := newHomeWithFileSecrets(t)
+	exit, shown := runAtTerminal(t, program, home, [][2]string{
 		{"Name of this connection [default]: ", "笔记\n"},
 		{"Address of the SiYuan kernel [http://127.0.0.1:6806]: ", "localhost:6806\n"},
 		{"Address of the SiYuan kernel [http://127.0.0.1:6806]: ", "http://127.0.0.1:1\n"},
@@ -142,18 +142,18 @@ func testInitAsks(t *testing.T, program string) {
 		}
 	}
 	for _, secret := range []string{"wrong-token", kerneltest.Token} {
-		if strings.Contains(shown, secret) || strings.Contains(settingsIn(t, home), secret) {
-			t.Errorf("%s is to be seen:\n%s\n%s", secret, shown, settingsIn(t, home))
+		if strings.Contains(shown, secret) || strings.Contains(readSettings(t, home), secret) {
+			t.Errorf("%s is to be seen:\n%s\n%s", secret, shown, readSettings(t, home))
 		}
 	}
-	if got := settingsIn(t, home); !strings.Contains(got, `"token": "${secret:siyuan_笔记}"`) || !strings.Contains(got, `"workspace": "/workspace"`) {
+	if got := readSettings(t, home); !strings.Contains(got, `"token": "${secret:siyuan_笔记}"`) || !strings.Contains(got, `"workspace": "/workspace"`) {
 		t.Errorf("settings:\n%s", got)
 	}
 
 	// A port of another program is reported as such. An existing connection is replaced only after a yes.
-	before := settingsIn(t, home)
+	before := readSettings(t, home)
 	k.Fail("/api/system/version", 1, kerneltest.FailGarbage)
-	exit, shown = session(t, program, home, [][2]string{
+	exit, shown = runAtTerminal(t, program, home, [][2]string{
 		{"Name of this connection [default]: ", "笔记\n"},
 		{"Replace it? [y/N] ", "\n"},
 		{"Name of this connection [default]: ", "\n"},
@@ -164,21 +164,21 @@ func testInitAsks(t *testing.T, program string) {
 	if exit != 5 || !strings.Contains(shown, "the server there is not a SiYuan kernel") || !strings.Contains(shown, "another program has that port") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if settingsIn(t, home) != before {
-		t.Errorf("something was saved:\n%s", settingsIn(t, home))
+	if readSettings(t, home) != before {
+		t.Errorf("something was saved:\n%s", readSettings(t, home))
 	}
 }
 
 // Ctrl-C during a hidden question restores the terminal and saves nothing.
 func testInitInterrupted(t *testing.T, program string) {
 	t.Parallel()
-	home := withFileSecrets(t)
-	exit, shown := session(t, program, home, [][2]string{
+	home := newHomeWithFileSecrets(t)
+	exit, shown := runAtTerminal(t, program, home, [][2]string{
 		{"Name of this connection [default]: ", "\n"},
 		{"[http://127.0.0.1:6806]: ", "http://127.0.0.1:1\n"},
 		{"Enter for none): ", "\x03"},
 	}, nil, "siyuan", "init")
-	if exit != 5 || !strings.Contains(shown, "nothing was saved") || strings.Contains(settingsIn(t, home), "siyuan") {
+	if exit != 5 || !strings.Contains(shown, "nothing was saved") || strings.Contains(readSettings(t, home), "siyuan") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
 }
@@ -193,7 +193,7 @@ func testPagesAreTurned(t *testing.T, program string) {
 	home := t.TempDir()
 	args := []string{"fs", "search", "/工作", "号", "--page-size", "2"}
 	key := func(page string) string { return "-- " + page + ": Enter next, p previous, q quit --" }
-	exit, shown := session(t, program, home, [][2]string{
+	exit, shown := runAtTerminal(t, program, home, [][2]string{
 		{key("1/3"), "x\r"}, {key("2/3"), "p"}, {key("1/3"), "p"}, {key("1/3"), "n"}, {key("2/3"), "n"}, {key("3/3"), "\r"},
 	}, env, args...)
 	if exit != 0 {
@@ -207,11 +207,11 @@ func testPagesAreTurned(t *testing.T, program string) {
 		t.Errorf("seen %s:\n%s", got, shown)
 	}
 	for _, end := range []string{"q", "\x1b", "\x03"} {
-		if exit, shown := session(t, program, home, [][2]string{{key("1/3"), end}}, env, args...); exit != 0 || strings.Contains(shown, "三号") {
+		if exit, shown := runAtTerminal(t, program, home, [][2]string{{key("1/3"), end}}, env, args...); exit != 0 || strings.Contains(shown, "三号") {
 			t.Errorf("%q: exit %d:\n%s", end, exit, shown)
 		}
 	}
-	if exit, shown := session(t, program, home, nil, env, append(args, "--json")...); exit != 0 || strings.Contains(shown, "Enter next") {
+	if exit, shown := runAtTerminal(t, program, home, nil, env, append(args, "--json")...); exit != 0 || strings.Contains(shown, "Enter next") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
 	// While one of two documents cannot be read, on the first page or a later one, the exit code says so.
@@ -220,7 +220,7 @@ func testPagesAreTurned(t *testing.T, program string) {
 	for whole, answers := range map[int][][2]string{0: {{key("1/3"), "q"}}, 2: {{key("1/5"), "n"}, {key("2/3"), "q"}}} {
 		k.Fail(read, whole, "")
 		k.Fail(read, 1, kerneltest.FailMessage("broken"))
-		if exit, shown := session(t, program, home, answers, env, args...); exit != 6 {
+		if exit, shown := runAtTerminal(t, program, home, answers, env, args...); exit != 6 {
 			t.Errorf("%d reads, then one that fails: exit %d:\n%s", whole, exit, shown)
 		}
 	}
@@ -235,20 +235,20 @@ func testPeopleAreAsked(t *testing.T, program string) {
 	k.File("/data/storage/petal/collie/notebookPermissions", []byte(`{"`+notebook+`":"rwd"}`))
 	env := []string{"SIYUAN_API_URL=" + k.URL()}
 	home := t.TempDir()
-	exit, shown := session(t, program, home, [][2]string{{"Run it? [y/N] ", "n\n"}}, env, "fs", "rm", "/工作/计划")
+	exit, shown := runAtTerminal(t, program, home, [][2]string{{"Run it? [y/N] ", "n\n"}}, env, "fs", "rm", "/工作/计划")
 	if exit != 5 || !strings.Contains(shown, "targets:") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if exit, shown = session(t, program, home, nil, env, "fs", "write", "/工作/计划", "第二稿", "--overwrite", "--args", `{"requestId":"write-0001"}`); exit != 0 {
+	if exit, shown = runAtTerminal(t, program, home, nil, env, "fs", "write", "/工作/计划", "第二稿", "--overwrite", "--args", `{"requestId":"write-0001"}`); exit != 0 {
 		t.Fatalf("exit %d:\n%s", exit, shown)
 	}
-	if exit, shown = session(t, program, home, [][2]string{{"Put it back? [y/N] ", "\n"}}, env, "siyuan", "undo", "write-0001"); exit != 5 {
+	if exit, shown = runAtTerminal(t, program, home, [][2]string{{"Put it back? [y/N] ", "\n"}}, env, "siyuan", "undo", "write-0001"); exit != 5 {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if exit, shown = session(t, program, home, [][2]string{{"Put it back? [y/N] ", "是\n"}}, env, "siyuan", "undo", "write-0001"); exit != 0 {
+	if exit, shown = runAtTerminal(t, program, home, [][2]string{{"Put it back? [y/N] ", "是\n"}}, env, "siyuan", "undo", "write-0001"); exit != 0 {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if _, shown = session(t, program, home, nil, env, "fs", "read", "/工作/计划"); !strings.Contains(shown, "第一稿") {
+	if _, shown = runAtTerminal(t, program, home, nil, env, "fs", "read", "/工作/计划"); !strings.Contains(shown, "第一稿") {
 		t.Errorf("not put back:\n%s", shown)
 	}
 }
@@ -257,9 +257,9 @@ func testPeopleAreAsked(t *testing.T, program string) {
 // the person is asked whether to carry over SiYuan's switches to the vault.
 func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 	t.Parallel()
-	home := withFileSecrets(t)
+	home := newHomeWithFileSecrets(t)
 	for _, args := range [][]string{{"notebook", "create", "--name", "工作"}, {"siyuan", "permission", "set", "工作", "rwd"}} {
-		if exit, shown := session(t, program, home, nil, nil, args...); exit != 0 {
+		if exit, shown := runAtTerminal(t, program, home, nil, nil, args...); exit != 0 {
 			t.Fatalf("%v: exit %d:\n%s", args, exit, shown)
 		}
 	}
@@ -271,22 +271,22 @@ func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 		{"Enter for none): ", "\n"},
 		{"The vault has level rwd of 工作. Carry that over to SiYuan? [y/N] ", "是\n"},
 	}
-	exit, shown := session(t, program, home, asked, nil, "siyuan", "init")
+	exit, shown := runAtTerminal(t, program, home, asked, nil, "siyuan", "init")
 	if exit != 0 || !strings.Contains(shown, "carried over to SiYuan: level rwd of 工作") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if _, shown = session(t, program, home, nil, nil, "siyuan", "permission", "get", "工作"); !strings.Contains(shown, "rwd") {
+	if _, shown = runAtTerminal(t, program, home, nil, nil, "siyuan", "permission", "get", "工作"); !strings.Contains(shown, "rwd") {
 		t.Errorf("not carried:\n%s", shown)
 	}
-	if exit, shown = session(t, program, home, nil, nil, "siyuan", "config", "set", "tag", "off"); exit != 0 {
+	if exit, shown = runAtTerminal(t, program, home, nil, nil, "siyuan", "config", "set", "tag", "off"); exit != 0 {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
 	asked = [][2]string{{"SiYuan has switches of tools. Carry that over to the vault? [y/N] ", "\n"}}
-	exit, shown = session(t, program, home, asked, nil, "siyuan", "connection", "remove", "default")
+	exit, shown = runAtTerminal(t, program, home, asked, nil, "siyuan", "connection", "remove", "default")
 	if exit != 0 || !strings.Contains(shown, "nothing was carried over") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
-	if _, shown = session(t, program, home, nil, nil, "vault", "info"); !strings.Contains(shown, "in use       yes") {
+	if _, shown = runAtTerminal(t, program, home, nil, nil, "vault", "info"); !strings.Contains(shown, "in use       yes") {
 		t.Errorf("the vault does not serve:\n%s", shown)
 	}
 }
@@ -298,15 +298,15 @@ func TestEndOfInputIsNo(t *testing.T) {
 	program, home := binary.Build(t, binary.Collie), t.TempDir()
 	backup := filepath.Join(home, "b.db")
 	for _, args := range [][]string{{"fs", "tree", "/"}, {"vault", "backup", backup}} {
-		if exit, shown := session(t, program, home, nil, nil, args...); exit != 0 {
+		if exit, shown := runAtTerminal(t, program, home, nil, nil, args...); exit != 0 {
 			t.Fatalf("%v: exit %d\n%s", args, exit, shown)
 		}
 	}
-	exit, shown := session(t, program, home, [][2]string{{"[y/N] ", "\x04"}}, nil, "vault", "restore", backup)
+	exit, shown := runAtTerminal(t, program, home, [][2]string{{"[y/N] ", "\x04"}}, nil, "vault", "restore", backup)
 	if exit != 5 || strings.Contains(shown, "[y/N] \x1b") || !strings.Contains(shown, "not accepted, nothing was changed") {
 		t.Errorf("exit %d\n%s", exit, shown)
 	}
-	if exit, shown = session(t, program, home, nil, nil, "vault", "restore", backup+".no"); exit != 1 || strings.Contains(shown, "[y/N]") {
+	if exit, shown = runAtTerminal(t, program, home, nil, nil, "vault", "restore", backup+".no"); exit != 1 || strings.Contains(shown, "[y/N]") {
 		t.Errorf("a backup that is not there: exit %d\n%s", exit, shown)
 	}
 }

@@ -22,7 +22,7 @@ func portOf(t *testing.T, s *running) string {
 
 func TestHost(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{AllowedHosts: []string{"notes.example", "proxy.example:8443", "[fd00::1]"}}, nil)
+	s := startServer(t, httpserver.Options{AllowedHosts: []string{"notes.example", "proxy.example:8443", "[fd00::1]"}}, nil)
 	port := portOf(t, s)
 	for host, want := range map[string]int{
 		"127.0.0.1:" + port:          200,
@@ -72,7 +72,7 @@ func TestHost(t *testing.T) {
 
 func TestOrigin(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{
+	s := startServer(t, httpserver.Options{
 		AllowedHosts:   []string{"notes.example"},
 		AllowedOrigins: []string{"app.example", "https://exact.example", "http://dev.example:3000", "chrome-extension://abcdef"},
 	}, nil)
@@ -160,8 +160,8 @@ func TestOrigin(t *testing.T) {
 
 func TestPreflight(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{AllowedOrigins: []string{"https://app.example"}}, nil)
-	ask := func(origin string) func(*http.Request) {
+	s := startServer(t, httpserver.Options{AllowedOrigins: []string{"https://app.example"}}, nil)
+	asPreflight := func(origin string) func(*http.Request) {
 		return func(r *http.Request) {
 			r.Header.Del("Authorization")
 			r.Header.Set("Origin", origin)
@@ -169,7 +169,7 @@ func TestPreflight(t *testing.T) {
 			r.Header.Set("Access-Control-Request-Headers", "authorization,mcp-param-query, x-evil")
 		}
 	}
-	a := s.do(t, "OPTIONS", "/mcp", ask("https://app.example"))
+	a := s.do(t, "OPTIONS", "/mcp", asPreflight("https://app.example"))
 	if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "https://app.example" {
 		t.Errorf("listed: %d %v", a.status, a.header)
 	}
@@ -186,7 +186,7 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("methods %q", methods)
 	}
 	for _, origin := range []string{"http://localhost:3000", "https://evil.example", s.URL()} {
-		a := s.do(t, "OPTIONS", "/mcp", ask(origin))
+		a := s.do(t, "OPTIONS", "/mcp", asPreflight(origin))
 		if a.status != 403 || a.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %d %v", origin, a.status, a.header)
 		}
@@ -206,26 +206,26 @@ func TestPreflight(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{}, nil)
-	set := func(values ...string) func(*http.Request) {
+	s := startServer(t, httpserver.Options{}, nil)
+	withAuthorization := func(values ...string) func(*http.Request) {
 		return func(r *http.Request) { r.Header["Authorization"] = values }
 	}
 	for name, tc := range map[string]struct {
 		path, challenge string
 		edit            func(*http.Request)
 	}{
-		"none":           {"/mcp", `Bearer realm="collie"`, set()},
-		"in the query":   {"/mcp?token=" + secret[:5], `Bearer realm="collie"`, set()},
-		"wrong":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer wrong")},
-		"prefix":         {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer " + secret[:10])},
-		"longer":         {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer " + secret + "x")},
-		"very long":      {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer " + strings.Repeat("x", 5000))},
-		"basic":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Basic " + secret)},
-		"no scheme":      {"/mcp", `Bearer realm="collie", error="invalid_token"`, set(secret)},
-		"empty":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer ")},
-		"twice":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, set("Bearer "+secret, "Bearer "+secret)},
-		"near a page":    {"/healthz/", `Bearer realm="collie"`, set()},
-		"dots to a page": {"/mcp/../healthz", `Bearer realm="collie"`, set()},
+		"none":           {"/mcp", `Bearer realm="collie"`, withAuthorization()},
+		"in the query":   {"/mcp?token=" + secret[:5], `Bearer realm="collie"`, withAuthorization()},
+		"wrong":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer wrong")},
+		"prefix":         {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer " + secret[:10])},
+		"longer":         {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer " + secret + "x")},
+		"very long":      {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer " + strings.Repeat("x", 5000))},
+		"basic":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Basic " + secret)},
+		"no scheme":      {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization(secret)},
+		"empty":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer ")},
+		"twice":          {"/mcp", `Bearer realm="collie", error="invalid_token"`, withAuthorization("Bearer "+secret, "Bearer "+secret)},
+		"near a page":    {"/healthz/", `Bearer realm="collie"`, withAuthorization()},
+		"dots to a page": {"/mcp/../healthz", `Bearer realm="collie"`, withAuthorization()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -252,7 +252,7 @@ func TestToken(t *testing.T) {
 
 func TestGuessing(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{}, nil)
+	s := startServer(t, httpserver.Options{}, nil)
 	wrong := func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") }
 	for i := range 20 {
 		if a := s.do(t, "POST", "/mcp", wrong); a.status != 401 {
@@ -273,7 +273,7 @@ func TestGuessing(t *testing.T) {
 
 func TestBodyLimit(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{MaxBody: 1000}, nil)
+	s := startServer(t, httpserver.Options{MaxBody: 1000}, nil)
 	body := func(n int, chunked, right bool) func(*http.Request) {
 		return func(r *http.Request) {
 			r.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", n)))
@@ -310,7 +310,7 @@ func TestBodyLimit(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{Routes: []string{"/mcp", "/api/v1/"}}, nil)
+	s := startServer(t, httpserver.Options{Routes: []string{"/mcp", "/api/v1/"}}, nil)
 	for path, want := range map[string]int{
 		"/mcp": 200, "/api/v1/mcp/servers": 200, "/mcp?profile=x": 200, "/healthz": 200,
 		"/": 404, "/mcp/": 404, "/api": 404, "/.well-known/oauth-protected-resource": 404, "/mcpx": 404,
@@ -338,33 +338,33 @@ func TestRoutes(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	ok := make(chan bool, 1)
-	s := serve(t, httpserver.Options{Version: "1.2.3", Ready: func() (bool, any) {
+	s := startServer(t, httpserver.Options{Version: "1.2.3", Ready: func() (bool, any) {
 		return <-ok, map[string]int{"servers": 3}
 	}}, nil)
-	plain := serve(t, httpserver.Options{}, nil)
-	bare := func(r *http.Request) { r.Header.Del("Authorization") }
-	if a := s.do(t, "GET", "/healthz", bare); a.status != 200 || a.body != `{"status":"ok","version":"1.2.3"}` {
+	plain := startServer(t, httpserver.Options{}, nil)
+	withoutToken := func(r *http.Request) { r.Header.Del("Authorization") }
+	if a := s.do(t, "GET", "/healthz", withoutToken); a.status != 200 || a.body != `{"status":"ok","version":"1.2.3"}` {
 		t.Errorf("healthz: %d %s", a.status, a.body)
 	}
 	ok <- true
-	if a := s.do(t, "GET", "/readyz", bare); a.status != 200 || a.body != `{"status":"ready","detail":{"servers":3}}` {
+	if a := s.do(t, "GET", "/readyz", withoutToken); a.status != 200 || a.body != `{"status":"ready","detail":{"servers":3}}` {
 		t.Errorf("readyz: %d %s", a.status, a.body)
 	}
 	ok <- false
-	if a := s.do(t, "GET", "/readyz", bare); a.status != 503 || a.body != `{"status":"starting","detail":{"servers":3}}` {
+	if a := s.do(t, "GET", "/readyz", withoutToken); a.status != 503 || a.body != `{"status":"starting","detail":{"servers":3}}` {
 		t.Errorf("readyz: %d %s", a.status, a.body)
 	}
-	if a := plain.do(t, "HEAD", "/readyz", bare); a.status != 200 || a.body != "" {
+	if a := plain.do(t, "HEAD", "/readyz", withoutToken); a.status != 200 || a.body != "" {
 		t.Errorf("readyz without a question to ask: %d %s", a.status, a.body)
 	}
-	if a := s.do(t, "POST", "/healthz", bare); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
+	if a := s.do(t, "POST", "/healthz", withoutToken); a.status != 405 || a.header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: %d", a.status)
 	}
 }
 
 func TestOptionsStarIsChecked(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{}, nil)
+	s := startServer(t, httpserver.Options{}, nil)
 	a := s.do(t, "OPTIONS", "", func(r *http.Request) {
 		r.URL.Opaque = "*"
 		r.Host = "evil.example"

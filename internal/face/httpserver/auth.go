@@ -26,7 +26,7 @@ func (a *checks) identify(r *http.Request) (id *identity, local bool, f *refusal
 	}
 	secret, given := bearerToken(r.Header["Authorization"])
 	if given && !from.IsLoopback() {
-		if wait := a.wrongTokens.wait(from); wait > 0 {
+		if wait := a.wrongTokens.waitFor(from); wait > 0 {
 			return nil, local, refuseGuessing(wait)
 		}
 	}

@@ -33,8 +33,8 @@ func countingAddr(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// wait returns how long addr must wait before its next attempt; 0 if it need not.
-func (g *wrongTokens) wait(addr netip.Addr) time.Duration {
+// waitFor returns how long addr must wait before its next attempt; 0 if it need not.
+func (g *wrongTokens) waitFor(addr netip.Addr) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return waitOf(g.byAddr[countingAddr(addr)])

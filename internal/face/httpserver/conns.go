@@ -20,7 +20,7 @@ const checkEvery = 5 * time.Second
 // yet; net/http would wait seconds for each, and browsers open such connections in advance. The zero value is ready
 // to use.
 type conns struct {
-	now atomic.Int64 // number of calls of closeOverdue so far
+	round atomic.Int64 // number of calls of closeOverdue so far
 
 	mu     sync.Mutex
 	all    map[*conn]struct{}
@@ -28,12 +28,12 @@ type conns struct {
 	closed bool
 }
 
-// conn is a connection. since says when it began to wait for a request, as conns.now + 1 at that time: negated before
-// its first request, and 0 while a request is served.
+// conn is a connection. waitingSince says in which round of closeOverdue it began to wait for a request: 0 while a request is
+// served, conns.round + 1 while it waits for another request, and -(conns.round + 1) while it waits for its first one.
 type conn struct {
 	net.Conn
-	conns *conns
-	since atomic.Int64
+	conns        *conns
+	waitingSince atomic.Int64
 }
 
 // watchedListener is a listener whose connections are in conns.
@@ -51,9 +51,10 @@ func (g watchedListener) Accept() (net.Conn, error) {
 	return g.conns.track(c), nil
 }
 
+// track adds a connection, or closes it at once if the server is stopping.
 func (s *conns) track(c net.Conn) net.Conn {
 	out := &conn{Conn: c, conns: s}
-	out.since.Store(-s.now.Load() - 1)
+	out.waitingSince.Store(-s.round.Load() - 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -93,9 +94,9 @@ func (s *conns) observe(c net.Conn, state http.ConnState) {
 	}
 	switch state {
 	case http.StateActive, http.StateHijacked:
-		our.since.Store(0)
+		our.waitingSince.Store(0)
 	case http.StateIdle:
-		our.since.Store(s.now.Load() + 1)
+		our.waitingSince.Store(s.round.Load() + 1)
 	case http.StateNew, http.StateClosed:
 	}
 }
@@ -103,12 +104,11 @@ func (s *conns) observe(c net.Conn, state http.ConnState) {
 // closeOverdue interrupts connections that have waited too long. It ends their read instead of closing them, because
 // a request that has just arrived would otherwise be cut off.
 func (s *conns) closeOverdue() {
-	now := s.now.Add(1)
+	round := s.round.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.all {
-		since := c.since.Load()
-		if since < 0 && now+since >= int64(headerTimeout/checkEvery) || since > 0 && now-since >= int64(idleTimeout/checkEvery) {
+		if c.isOverdue(round) {
 			_ = c.SetReadDeadline(time.Unix(1, 0)) // the server closes a connection that it cannot read
 		}
 	}
@@ -117,13 +117,26 @@ func (s *conns) closeOverdue() {
 	}
 }
 
-// closeYoung closes connections on which no request has come yet, and all new ones from now on.
-func (s *conns) closeYoung() {
+// isOverdue reports whether a connection has waited too long for its first request, or for another one.
+func (c *conn) isOverdue(round int64) bool {
+	const headerRounds, idleRounds = int64(headerTimeout / checkEvery), int64(idleTimeout / checkEvery)
+	since := c.waitingSince.Load()
+	switch {
+	case since < 0:
+		return round+since >= headerRounds
+	case since > 0:
+		return round-since >= idleRounds
+	}
+	return false
+}
+
+// closeUnused closes the connections on which no request has come yet, and makes track close all new ones from now on.
+func (s *conns) closeUnused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	for c := range s.all {
-		if c.since.Load() < 0 {
+		if c.waitingSince.Load() < 0 {
 			_ = c.Conn.Close()
 		}
 	}

@@ -43,7 +43,7 @@ func TestConnectionsThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var watched conns
-		at := pipes{make(chan net.Conn), make(chan struct{})}
+		listener := pipes{make(chan net.Conn), make(chan struct{})}
 		srv := &http.Server{
 			ConnState: watched.observe,
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,21 +54,21 @@ func TestConnectionsThatWait(t *testing.T) {
 			}),
 		}
 		served := make(chan error, 1)
-		go func() { served <- srv.Serve(watchedListener{at, &watched}) }()
+		go func() { served <- srv.Serve(watchedListener{listener, &watched}) }()
 		dial := func(text string) net.Conn {
 			ours, theirs := net.Pipe()
-			at.next <- theirs
+			listener.next <- theirs
 			if _, err := io.WriteString(ours, text); err != nil {
 				t.Error(err)
 			}
 			return ours
 		}
-		ends := func(c net.Conn) time.Duration {
+		timeUntilClosed := func(c net.Conn) time.Duration {
 			begun := time.Now()
 			_, _ = io.Copy(io.Discard, c)
 			return time.Since(begun)
 		}
-		answered := func(c net.Conn) {
+		readAnswer := func(c net.Conn) {
 			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 			if err != nil || resp.StatusCode != http.StatusOK {
 				t.Errorf("answered %v, %v", resp, err)
@@ -77,15 +77,15 @@ func TestConnectionsThatWait(t *testing.T) {
 			_, _ = io.Copy(io.Discard, resp.Body)
 		}
 		slow := dial("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-		if took := ends(dial("GET / HTTP/1.1\r\nHo")); took < headerTimeout-checkEvery || took > headerTimeout+2*checkEvery {
+		if took := timeUntilClosed(dial("GET / HTTP/1.1\r\nHo")); took < headerTimeout-checkEvery || took > headerTimeout+2*checkEvery {
 			t.Errorf("half a header was waited for %v", took)
 		}
 		idle := dial("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		answered(idle)
-		if took := ends(idle); took < idleTimeout-checkEvery || took > idleTimeout+2*checkEvery {
+		readAnswer(idle)
+		if took := timeUntilClosed(idle); took < idleTimeout-checkEvery || took > idleTimeout+2*checkEvery {
 			t.Errorf("an idle connection was kept for %v", took)
 		}
-		answered(slow)
+		readAnswer(slow)
 		_ = slow.Close()
 		synctest.Wait()
 		watched.mu.Lock()

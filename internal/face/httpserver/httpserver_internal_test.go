@@ -27,15 +27,15 @@ func TestGuessesRefill(t *testing.T) {
 			}
 		}
 		for _, addr := range []netip.Addr{a, b} { // both are in one /64 and count as one
-			if w := g.wait(addr); w <= 0 || w > guessEvery {
+			if w := g.waitFor(addr); w <= 0 || w > guessEvery {
 				t.Errorf("%v waits %v", addr, w)
 			}
 		}
-		if w := g.wait(netip.MustParseAddr("2001:db8:0:1::1")); w != 0 {
+		if w := g.waitFor(netip.MustParseAddr("2001:db8:0:1::1")); w != 0 {
 			t.Errorf("a stranger waits %v", w)
 		}
 		await.Sleep(guessEvery)
-		if w := g.wait(a); w != 0 {
+		if w := g.waitFor(a); w != 0 {
 			t.Errorf("after the wait: %v", w)
 		}
 		if g.fail(a) != 0 || g.fail(a) == 0 {
@@ -60,7 +60,7 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 }
 
-func testAdmission(tb testing.TB, opts Options, addr string) *checks {
+func newTestChecks(tb testing.TB, opts Options, addr string) *checks {
 	tb.Helper()
 	at, err := resolve(tb.Context(), addr)
 	if err != nil {
@@ -78,7 +78,7 @@ func testAdmission(tb testing.TB, opts Options, addr string) *checks {
 func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a := testAdmission(t, Options{Keys: []Key{{Name: "token", Secret: "right"}}}, "0.0.0.0:1")
+		a := newTestChecks(t, Options{Keys: []Key{{Name: "token", Secret: "right"}}}, "0.0.0.0:1")
 		try := func(remote, token string) (string, int) {
 			r := &http.Request{RemoteAddr: remote, Header: http.Header{"Authorization": {"Bearer " + token}}, URL: &url.URL{}}
 			id, local, f := a.identify(r)
@@ -107,14 +107,14 @@ func TestGuesserFromElsewhereWaitsWithAnyToken(t *testing.T) {
 
 func TestHostOffLoopback(t *testing.T) {
 	t.Parallel()
-	open := testAdmission(t, Options{}, "0.0.0.0:7420")
+	open := newTestChecks(t, Options{}, "0.0.0.0:7420")
 	if !open.hosts.allow("whatever.example:80") {
 		t.Error("without a list any Host passes off loopback: the token guards")
 	}
 	if got := open.origins.status("http://evil.example:7420", "evil.example:7420", false); got != foreignOrigin {
 		t.Error("a Host that was not checked makes no Origin ours")
 	}
-	closed := testAdmission(t, Options{AllowedHosts: []string{"notes.example"}}, "192.0.2.1:7420")
+	closed := newTestChecks(t, Options{AllowedHosts: []string{"notes.example"}}, "192.0.2.1:7420")
 	for value, want := range map[string]bool{
 		"notes.example": true, "192.0.2.1:7420": true, "localhost:7420": true, "evil.example": false, "192.0.2.2:7420": false,
 	} {
@@ -172,7 +172,7 @@ func FuzzHost(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	a := testAdmission(f, Options{NoAuth: true, AllowedHosts: []string{"notes.example:443"}}, "127.0.0.1:7420")
+	a := newTestChecks(f, Options{NoAuth: true, AllowedHosts: []string{"notes.example:443"}}, "127.0.0.1:7420")
 	names := []string{"localhost", "127.0.0.1", "::1", "notes.example"}
 	f.Fuzz(func(t *testing.T, s string) {
 		if !a.hosts.allow(s) {
@@ -200,7 +200,7 @@ func FuzzOrigin(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	a := testAdmission(f, Options{NoAuth: true, AllowedOrigins: []string{"https://app.example", "tool.example"}}, "127.0.0.1:7420")
+	a := newTestChecks(f, Options{NoAuth: true, AllowedOrigins: []string{"https://app.example", "tool.example"}}, "127.0.0.1:7420")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := a.origins.status(s, "127.0.0.1:7420", false)
 		if got == foreignOrigin {
@@ -235,7 +235,7 @@ func (d discard) WriteHeader(int)             {}
 func hotRequest(tb testing.TB) (*checks, *http.Request) {
 	tb.Helper()
 	const token = "Zk3bq0vXw5oY1yqWJx2l8c7Jm4n6p9r0sTuVwXyZ012"
-	a := testAdmission(tb, Options{
+	a := newTestChecks(tb, Options{
 		Routes:       []string{"/mcp", "/api/v1/", "/metrics"},
 		AllowedHosts: []string{"notes.example"},
 		Keys: []Key{

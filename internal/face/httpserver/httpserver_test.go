@@ -46,8 +46,8 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// serve opens a server on a free loopback port with the handler h, or with one that answers who called.
-func serve(t *testing.T, opts httpserver.Options, h http.Handler) *running {
+// startServer opens a server on a free loopback port with the handler h, or with one that answers who called.
+func startServer(t *testing.T, opts httpserver.Options, h http.Handler) *running {
 	t.Helper()
 	log := new(logBuffer)
 	opts.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -203,7 +203,7 @@ func TestBusyPortNamesOwner(t *testing.T) {
 
 func TestURL(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{Addr: "localhost:0"}, nil)
+	s := startServer(t, httpserver.Options{Addr: "localhost:0"}, nil)
 	_, port, err := net.SplitHostPort(s.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -218,12 +218,12 @@ func TestURL(t *testing.T) {
 
 func TestKeysHaveIdentities(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{Keys: []httpserver.Key{
+	s := startServer(t, httpserver.Options{Keys: []httpserver.Key{
 		{Name: "token", Secret: secret},
 		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
 		{Name: "bridge", Secret: "b-secret", Origin: tool.MCPLocal},
 	}}, nil)
-	open := serve(t, httpserver.Options{NoAuth: true, Keys: []httpserver.Key{
+	open := startServer(t, httpserver.Options{NoAuth: true, Keys: []httpserver.Key{
 		{Name: "control", Secret: "c-secret", Origin: tool.Direct, Manage: true},
 	}}, nil)
 	with := func(header, value string) func(*http.Request) {
@@ -272,7 +272,7 @@ func TestKeyHidesItsSecret(t *testing.T) {
 func TestPeopleAtPages(t *testing.T) {
 	t.Parallel()
 	signedOut, signOut := context.WithCancel(t.Context())
-	s := serve(t, httpserver.Options{
+	s := startServer(t, httpserver.Options{
 		Routes: []string{"/api/", "/pages/"}, Public: []string{"/pages/"}, Framed: []string{"/pages/frame/"},
 		Browser: func(r *http.Request) (context.Context, bool) { return signedOut, r.Header.Get("Who") == "me" },
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -42,7 +42,7 @@ func TestProxies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, c.opts, answer)
+			s := startServer(t, c.opts, answer)
 			a := s.do(t, "GET", "/mcp", func(r *http.Request) {
 				if c.host != "" {
 					r.Host = c.host
@@ -59,7 +59,7 @@ func TestProxies(t *testing.T) {
 // If the proxy reports TLS, an Origin with http:// and the public name is refused.
 func TestPlainOriginBehindTLS(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{PublicURL: "https://notes.example", TrustedProxies: []string{"127.0.0.0/8"}}, nil)
+	s := startServer(t, httpserver.Options{PublicURL: "https://notes.example", TrustedProxies: []string{"127.0.0.0/8"}}, nil)
 	for _, c := range []struct {
 		proto, origin string
 		want          int
@@ -83,7 +83,7 @@ func TestPlainOriginBehindTLS(t *testing.T) {
 // The host of PublicURL is an accepted Host and Origin.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{PublicURL: "https://notes.example:8443"}, nil)
+	s := startServer(t, httpserver.Options{PublicURL: "https://notes.example:8443"}, nil)
 	for host, want := range map[string]int{"notes.example:8443": 200, "notes.example:1": 403, "evil.example": 403} {
 		a := s.do(t, "POST", "/mcp", func(r *http.Request) {
 			r.Host = host

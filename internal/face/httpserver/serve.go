@@ -73,7 +73,7 @@ func (s *Server) start(ctx context.Context, h http.Handler) (*http.Server, error
 	}
 	s.server.RegisterOnShutdown(func() { // runs once the listener is closed, because a client whose stream ends reconnects at once
 		s.stop()
-		s.conns.closeYoung()
+		s.conns.closeUnused()
 	})
 	if !s.local { // other machines may send headers slowly, which conns does not notice
 		s.server.ReadHeaderTimeout, s.server.IdleTimeout = headerTimeout, idleTimeout

@@ -19,7 +19,8 @@ import (
 // soon is an upper bound for steps that normally take milliseconds.
 const soon = await.Limit
 
-func within[T any](t *testing.T, what string, c <-chan T) T {
+// receiveInTime returns the next value of c, and fails the test if none comes soon.
+func receiveInTime[T any](t *testing.T, what string, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:
@@ -38,7 +39,8 @@ type stage struct {
 	cancel context.CancelFunc
 }
 
-func onStage(t *testing.T, grace time.Duration, h http.HandlerFunc) *stage {
+// newStage starts a server whose requests h answers, and which waits for them for grace when it stops.
+func newStage(t *testing.T, grace time.Duration, h http.HandlerFunc) *stage {
 	t.Helper()
 	d, err := httpserver.Open(t.Context(), httpserver.Options{Addr: "127.0.0.1:0", NoAuth: true, Grace: grace})
 	if err != nil {
@@ -86,7 +88,7 @@ func TestGracefulStop(t *testing.T) {
 	arrived, release := make(chan string, 3), make(chan struct{})
 	var stopping <-chan struct{}
 	ready := make(chan struct{})
-	s := onStage(t, soon, func(w http.ResponseWriter, r *http.Request) {
+	s := newStage(t, soon, func(w http.ResponseWriter, r *http.Request) {
 		<-ready
 		w.WriteHeader(http.StatusOK)
 		_ = http.NewResponseController(w).Flush()
@@ -113,7 +115,7 @@ func TestGracefulStop(t *testing.T) {
 	stream := s.send(t, "GET", "/stream", "text/event-stream")
 	listen := s.send(t, "POST", "/listen", "application/json, text/event-stream")
 	for range 3 {
-		within(t, "arrival", arrived)
+		receiveInTime(t, "arrival", arrived)
 	}
 	idle, err := net.Dial("tcp", s.Addr().String()) // browsers open such a connection in advance
 	if err != nil {
@@ -122,10 +124,10 @@ func TestGracefulStop(t *testing.T) {
 	defer idle.Close()
 
 	s.cancel()
-	if got := within(t, "the end of the stream", stream); got != "told by context" {
+	if got := receiveInTime(t, "the end of the stream", stream); got != "told by context" {
 		t.Errorf("stream: %q", got)
 	}
-	if got := within(t, "the end of the POST stream", listen); got != "told by channel" {
+	if got := receiveInTime(t, "the end of the POST stream", listen); got != "told by channel" {
 		t.Errorf("listen: %q", got)
 	}
 	select {
@@ -143,10 +145,10 @@ func TestGracefulStop(t *testing.T) {
 		t.Error("a connection that said nothing was kept")
 	}
 	close(release)
-	if got := within(t, "the slow answer", slow); got != "finished" {
+	if got := receiveInTime(t, "the slow answer", slow); got != "finished" {
 		t.Errorf("slow: %q", got)
 	}
-	if err := within(t, "the return of Serve", s.done); err != nil {
+	if err := receiveInTime(t, "the return of Serve", s.done); err != nil {
 		t.Errorf("Serve: %v", err)
 	}
 }
@@ -155,35 +157,35 @@ func TestStopCutsWhatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{})
 	ended := make(chan struct{})
-	s := onStage(t, time.Millisecond, func(_ http.ResponseWriter, r *http.Request) {
+	s := newStage(t, time.Millisecond, func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
 		<-r.Context().Done()
 		close(ended)
 	})
 	s.send(t, "POST", "/", "")
-	within(t, "arrival", arrived)
+	receiveInTime(t, "arrival", arrived)
 	s.cancel()
-	if err := within(t, "the return of Serve", s.done); tool.KindOf(err) != tool.Timeout {
+	if err := receiveInTime(t, "the return of Serve", s.done); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("Serve: %v", err)
 	}
-	within(t, "the end of the handler", ended)
+	receiveInTime(t, "the end of the handler", ended)
 }
 
 func TestCloseHurriesAStop(t *testing.T) {
 	t.Parallel()
 	arrived := make(chan struct{})
-	s := onStage(t, time.Hour, func(_ http.ResponseWriter, r *http.Request) {
+	s := newStage(t, time.Hour, func(_ http.ResponseWriter, r *http.Request) {
 		close(arrived)
 		<-r.Context().Done()
 	})
 	s.send(t, "POST", "/", "")
-	within(t, "arrival", arrived)
+	receiveInTime(t, "arrival", arrived)
 	s.cancel() // with a grace time of an hour
-	within(t, "the stop", s.Stopping())
+	receiveInTime(t, "the stop", s.Stopping())
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if err := within(t, "the return of Serve", s.done); tool.KindOf(err) != tool.Timeout {
+	if err := receiveInTime(t, "the return of Serve", s.done); tool.KindOf(err) != tool.Timeout {
 		t.Errorf("Serve: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -213,7 +215,7 @@ func TestCloseWithoutServe(t *testing.T) {
 
 func TestPanicEndsOneConnection(t *testing.T) {
 	t.Parallel()
-	s := serve(t, httpserver.Options{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := startServer(t, httpserver.Options{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/bad" {
 			_, _ = io.WriteString(w, "half an ans")
 			panic("boom")

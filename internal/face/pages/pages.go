@@ -1,7 +1,7 @@
 // Package pages serves the web pages and signs browsers in (ADR 64). The pages are built from web/ and embedded as an
 // archive made by go run ./pack in tools, so that Collie can be built without Node.
 //
-// The entry points are [New] and [Pages.Person].
+// The entry points are [New] and [Pages.SignedIn].
 package pages
 
 import (
@@ -124,8 +124,8 @@ const (
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 
-// Person reports whether r comes from a signed-in browser. signedOut ends when the browser is signed out.
-func (p *Pages) Person(r *http.Request) (signedOut context.Context, ok bool) {
+// SignedIn reports whether r comes from a signed-in browser. signedOut ends when the browser is signed out.
+func (p *Pages) SignedIn(r *http.Request) (signedOut context.Context, ok bool) {
 	_, signedOut, ok = p.find(r)
 	return signedOut, ok
 }

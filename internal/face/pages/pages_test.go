@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	host   = "127.0.0.1:7420"
-	origin = "http://" + host
-	key    = "Collie-Browser-Key"
+	host      = "127.0.0.1:7420"
+	origin    = "http://" + host
+	keyHeader = "Collie-Browser-Key"
 )
 
 // site holds the pages under test and the book of browsers that they use.
@@ -58,14 +58,15 @@ func (s *site) request(method, path, body string) *http.Request {
 	return r
 }
 
+// do returns the answer of the pages to a request.
 func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.pages.ServeHTTP(w, r)
 	return w
 }
 
-// link returns a request body with the secret of a new sign-in link.
-func (s *site) link() string {
+// signInBody returns the request body, in JSON, that signs a browser in with the secret of a new sign-in link.
+func (s *site) signInBody() string {
 	secret, _ := s.book.Link()
 	return `{"link":"` + secret + `"}`
 }
@@ -73,14 +74,14 @@ func (s *site) link() string {
 // signIn signs a new browser in. It returns the browser's two secrets and a function that adds both to a request.
 func (s *site) signIn() (cookie *http.Cookie, secret string, add func(*http.Request) *http.Request) {
 	s.Helper()
-	w := s.do(s.request("POST", "/pages/session", s.link()))
+	w := s.do(s.request("POST", "/pages/session", s.signInBody()))
 	if w.Code != http.StatusOK || len(w.Result().Cookies()) != 1 {
 		s.Fatalf("signing in: %d %s", w.Code, w.Body)
 	}
 	cookie, secret = w.Result().Cookies()[0], gjson.Get(w.Body.String(), "key").String()
 	return cookie, secret, func(r *http.Request) *http.Request {
 		r.AddCookie(cookie)
-		r.Header.Set(key, secret)
+		r.Header.Set(keyHeader, secret)
 		return r
 	}
 }
@@ -88,7 +89,7 @@ func (s *site) signIn() (cookie *http.Cookie, secret string, add func(*http.Requ
 func TestSigningIn(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	body := s.link()
+	body := s.signInBody()
 	w := s.do(s.request("POST", "/pages/session", body))
 	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %s", w.Code, w.Body)
@@ -112,7 +113,7 @@ func TestSigningIn(t *testing.T) {
 func TestWhoMayNotSignIn(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	body := s.link()
+	body := s.signInBody()
 	for name, change := range map[string]func(*http.Request){
 		"another site":       func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
 		"another port":       func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:7421") },
@@ -153,7 +154,7 @@ func TestWhoIsAPerson(t *testing.T) {
 	get := func() *http.Request { return s.request("GET", "/api/v1/questions", "") }
 	post := func() *http.Request { return s.request("POST", "/api/v1/questions/x", "{}") }
 	for name, r := range map[string]*http.Request{"reading": add(get()), "writing": add(post())} {
-		if _, ok := s.pages.Person(r); !ok {
+		if _, ok := s.pages.SignedIn(r); !ok {
 			t.Errorf("%s: not a person", name)
 		}
 	}
@@ -164,21 +165,21 @@ func TestWhoIsAPerson(t *testing.T) {
 		return r
 	}
 	twoKeys := add(get())
-	twoKeys.Header.Add(key, secret)
+	twoKeys.Header.Add(keyHeader, secret)
 	elsewhere := add(get())
 	elsewhere.Host = "localhost:7420"
-	mixed := with(get(), key, secret)
+	mixed := with(get(), keyHeader, secret)
 	mixed.AddCookie(otherCookie)
 	cookieAlone := get()
 	cookieAlone.AddCookie(cookie)
 	for name, r := range map[string]*http.Request{
-		"nothing": get(), "cookie alone": cookieAlone, "key alone": with(get(), key, secret), "two keys": twoKeys, "the cookie of another": mixed,
+		"nothing": get(), "cookie alone": cookieAlone, "key alone": with(get(), keyHeader, secret), "two keys": twoKeys, "the cookie of another": mixed,
 		"another host": elsewhere, "writing without an origin": func() *http.Request { r := add(post()); r.Header.Del("Origin"); return r }(),
 		"another origin": with(add(get()), "Origin", "http://127.0.0.1:3000"), "null": with(add(post()), "Origin", "null"),
 		"cross-site": with(add(get()), "Sec-Fetch-Site", "cross-site"), "same site": with(add(get()), "Sec-Fetch-Site", "same-site"),
 		"opened by hand": with(add(get()), "Sec-Fetch-Site", "none"),
 	} {
-		if _, ok := s.pages.Person(r); ok {
+		if _, ok := s.pages.SignedIn(r); ok {
 			t.Errorf("%s: taken for a person", name)
 		}
 	}
@@ -191,7 +192,7 @@ func TestSigningOut(t *testing.T) {
 	if w := s.do(add(s.request("GET", "/pages/session", ""))); w.Code != http.StatusOK || len(w.Result().Cookies()) != 1 {
 		t.Errorf("who am I: %d", w.Code)
 	}
-	ended, ok := s.pages.Person(add(s.request("GET", "/x", "")))
+	ended, ok := s.pages.SignedIn(add(s.request("GET", "/x", "")))
 	if !ok || ended.Err() != nil {
 		t.Fatal("not signed in")
 	}

@@ -9,7 +9,7 @@ import (
 // and no name leads outside of the folders.
 func TestAgentFiles(t *testing.T) {
 	t.Parallel()
-	c := everything(t)
+	c := newClientOfAllParts(t)
 	good := `{"text":"---\ndescription: answers briefly\n---\n\nBe brief."}`
 	c.do(200, http.MethodPut, "/agents/agents/brief", good)
 	c.do(200, http.MethodPut, "/agents/context/tea", `{"text":"---\nkeywords: [茶, oolong]\n---\nfour minutes"}`)

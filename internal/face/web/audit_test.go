@@ -36,7 +36,7 @@ func TestAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := client{t, web.New(web.Options{Audit: recorded{dir, log}, Identify: func(*http.Request) web.Identity { return web.Identity{Manage: true} }})}
+	c := client{t, web.New(web.Options{Audit: auditFolder{dir, log}, Identify: func(*http.Request) web.Identity { return web.Identity{Manage: true} }})}
 	calls := func(query string) (ids, next string) {
 		t.Helper()
 		_, v := c.do(200, "GET", "/audit?kind=call&"+query, "")

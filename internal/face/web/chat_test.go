@@ -18,10 +18,10 @@ import (
 	"collie/internal/tool"
 )
 
-// says is a chat.Engine that answers with one text.
-type says string
+// fixedAnswer is a chat.Engine that answers with one text.
+type fixedAnswer string
 
-func (text says) Run(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+func (text fixedAnswer) Run(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(text)})
 	if text == "" {
 		return chat.Outcome{}, errors.New("it broke off")
@@ -35,9 +35,9 @@ type client struct {
 	handler http.Handler
 }
 
-func conversations(t *testing.T) client {
+func newChatClient(t *testing.T) client {
 	t.Helper()
-	service := conversationsOf(t)
+	service := newChatService(t)
 	return client{t, web.New(web.Options{
 		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
 		Identify: func(r *http.Request) web.Identity {
@@ -46,7 +46,7 @@ func conversations(t *testing.T) client {
 	})}
 }
 
-func conversationsOf(t *testing.T) *chat.Service {
+func newChatService(t *testing.T) *chat.Service {
 	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
 	if err != nil {
@@ -55,9 +55,9 @@ func conversationsOf(t *testing.T) *chat.Service {
 	service, err := chat.Open(t.Context(), s, chat.Options{
 		Engine: func(_ context.Context, _ chat.Config, message []llm.Part) (string, chat.Engine, error) {
 			if len(message) > 0 && message[0].Text == "break off" {
-				return "script", says(""), nil
+				return "script", fixedAnswer(""), nil
 			}
-			return "script", says("hello"), nil
+			return "script", fixedAnswer("hello"), nil
 		},
 	})
 	if err != nil {
@@ -86,8 +86,8 @@ func (c client) do(status int, method, path, body string, head ...string) (*http
 	return w, gjson.ParseBytes(w.Body.Bytes())
 }
 
-// asked sends a message in a new session, waits for the answer, and returns the ids of the session, the turn and the answer.
-func (c client) asked() (session, turn, answer string) {
+// sendAndAwaitAnswer sends a message in a new session, waits for the answer, and returns the ids of the session, the turn and the answer.
+func (c client) sendAndAwaitAnswer() (session, turn, answer string) {
 	c.Helper()
 	_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
 	session = made.Get("id").String()
@@ -102,8 +102,8 @@ func (c client) asked() (session, turn, answer string) {
 
 func TestTheSameTurnIsAnsweredTheSame(t *testing.T) {
 	t.Parallel()
-	c := conversations(t)
-	session, turn, answer := c.asked()
+	c := newChatClient(t)
+	session, turn, answer := c.sendAndAwaitAnswer()
 	_, again := c.do(202, "POST", "/sessions/"+session+"/turns", `{"turnId":"`+turn+`","userMessage":{"text":"hi"}}`)
 	if again.Get("turnId").String() != turn || again.Get("assistantMessageId").String() != answer {
 		t.Errorf("the second answer is %s", again)
@@ -117,7 +117,7 @@ func TestTheSameTurnIsAnsweredTheSame(t *testing.T) {
 // A dialogue receives its turn from the first event on, however soon the turn begins.
 func TestDialogueHasAllEvents(t *testing.T) {
 	t.Parallel()
-	c := conversations(t)
+	c := newChatClient(t)
 	srv := httptest.NewServer(c.handler)
 	defer srv.Close()
 	for range 50 {
@@ -145,8 +145,8 @@ func TestDialogueHasAllEvents(t *testing.T) {
 
 func TestSessionsHaveETags(t *testing.T) {
 	t.Parallel()
-	c := conversations(t)
-	session, _, _ := c.asked()
+	c := newChatClient(t)
+	session, _, _ := c.sendAndAwaitAnswer()
 	w, _ := c.do(200, "GET", "/sessions/"+session, "")
 	tag := w.Header().Get("ETag")
 	c.do(304, "GET", "/sessions/"+session, "", "If-None-Match", tag)
@@ -157,26 +157,26 @@ func TestSessionsHaveETags(t *testing.T) {
 
 func TestNobodyAllowsActionsForASession(t *testing.T) {
 	t.Parallel()
-	c := conversations(t)
-	session, _, _ := c.asked()
+	c := newChatClient(t)
+	session, _, _ := c.sendAndAwaitAnswer()
 	config := `{"config":{"allow":["document.delete"]}}`
 	c.do(403, "POST", "/sessions", config)
 	c.do(403, "POST", "/sessions", config, "Authorization", "control")
 	c.do(403, "PATCH", "/sessions/"+session, config, "Authorization", "control")
 	c.do(403, "POST", "/sessions/"+session+"/turns", `{"userMessage":{"text":"x"},"overrides":{"allow":["document.delete"]}}`)
 	w, _ := c.do(200, "GET", "/sessions/"+session+"/export", "")
-	text := strings.Replace(w.Body.String(), `"config": {`, `"config": {"allow":["document.delete"],`, 1)
+	text := strings.Replace(w.Body.String(), `"config": {`, `"config": {"folder":"/tmp/x","allow":["document.delete"],`, 1)
 	text = strings.Replace(text, `"],}`, `"]}`, 1)
 	_, made := c.do(201, "POST", "/sessions/import", text)
-	if !strings.Contains(text, "document.delete") || made.Get("config.allow").Exists() {
+	if !strings.Contains(text, "document.delete") || made.Get("config.allow").Exists() || made.Get("config.folder").Exists() {
 		t.Errorf("%s was imported as %s", text, made)
 	}
 }
 
 func TestBranchesOverHTTP(t *testing.T) {
 	t.Parallel()
-	c := conversations(t)
-	session, _, answer := c.asked()
+	c := newChatClient(t)
+	session, _, answer := c.sendAndAwaitAnswer()
 	_, v := c.do(200, "GET", "/sessions/"+session, "")
 	question := v.Get("path.0.id").String()
 	w, _ := c.do(200, "POST", "/messages/"+answer+"/regenerate", `{}`, "Accept", "text/event-stream")

@@ -32,17 +32,17 @@ var identities = map[string]web.Identity{
 	"anonymous": {},
 }
 
-// refusal returns the type of the error that a caller gets who cannot confirm. Without a known origin, the decision table denies
+// expectedRefusal returns the type of the error that a caller gets who cannot confirm. Without a known origin, the decision table denies
 // the call.
-func refusal(key string) string {
+func expectedRefusal(key string) string {
 	if identities[key].Origin == "" {
 		return string(tool.Denied)
 	}
 	return string(tool.Unconfirmed)
 }
 
-// dangerous is a gateway with one dangerous action, and one that asks its caller.
-func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
+// serveDangerous starts a gateway with one dangerous action, and one that asks its caller.
+func serveDangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
 	t.Helper()
 	drop := tooltest.Action("drop")
 	drop.Dangerous = true
@@ -73,11 +73,11 @@ func dangerous(t *testing.T) (*httptest.Server, *tooltest.Fake) {
 // Only the command line may declare that a person is there to confirm.
 func TestOnlyTheControlKeyConfirms(t *testing.T) {
 	t.Parallel()
-	srv, fake := dangerous(t)
+	srv, fake := serveDangerous(t)
 	for key := range identities {
 		for _, capabilities := range []string{`{}`, `{"collie/confirm":{},"confirms":true}`} {
 			before := len(fake.Calls())
-			asked, last := converse(t, srv, key, `{"name":"s__drop","confirms":true,"capabilities":`+capabilities+`}`)
+			asked, last := callInDialogue(t, srv, key, `{"name":"s__drop","confirms":true,"capabilities":`+capabilities+`}`)
 			ran := len(fake.Calls()) - before
 			if key == "control" {
 				if asked != tool.MethodConfirm || ran != 1 || gjson.Get(last, "isError").Raw != "false" {
@@ -85,24 +85,24 @@ func TestOnlyTheControlKeyConfirms(t *testing.T) {
 				}
 				continue
 			}
-			if kind := gjson.Get(last, "error.type").String(); asked != "" || ran != 0 || kind != refusal(key) {
+			if kind := gjson.Get(last, "error.type").String(); asked != "" || ran != 0 || kind != expectedRefusal(key) {
 				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
 			}
 		}
 		// A plain request cannot be asked anything, and a declaration alone is not a yes.
 		before := len(fake.Calls())
-		if last := post(t, srv, key, `{"name":"s__drop","confirms":true}`); gjson.Get(last, "error.type").String() != refusal(key) || len(fake.Calls()) > before {
+		if last := callPlainly(t, srv, key, `{"name":"s__drop","confirms":true}`); gjson.Get(last, "error.type").String() != expectedRefusal(key) || len(fake.Calls()) > before {
 			t.Errorf("%s without a stream: %s", key, last)
 		}
 	}
 	// Only the member "confirms" gives the capability.
-	if asked, last := converse(t, srv, "control", `{"name":"s__drop","capabilities":{"collie/confirm":{}}}`); asked != "" || gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) {
+	if asked, last := callInDialogue(t, srv, "control", `{"name":"s__drop","capabilities":{"collie/confirm":{}}}`); asked != "" || gjson.Get(last, "error.type").String() != string(tool.Unconfirmed) {
 		t.Errorf("asked %q, %s", asked, last)
 	}
 }
 
-// converse makes a call as a dialogue and answers yes to one question.
-func converse(t *testing.T, srv *httptest.Server, key, first string) (asked, last string) {
+// callInDialogue makes a call as a dialogue and answers yes to one question.
+func callInDialogue(t *testing.T, srv *httptest.Server, key, first string) (asked, last string) {
 	t.Helper()
 	body, say := io.Pipe()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/api/v1/calls", body)
@@ -132,8 +132,8 @@ func converse(t *testing.T, srv *httptest.Server, key, first string) (asked, las
 	return asked, last
 }
 
-// post makes a call in a plain request.
-func post(t *testing.T, srv *httptest.Server, key, body string) string {
+// callPlainly makes a call in a plain request.
+func callPlainly(t *testing.T, srv *httptest.Server, key, body string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/calls", strings.NewReader(body))
@@ -150,23 +150,23 @@ func post(t *testing.T, srv *httptest.Server, key, body string) string {
 // that may manage is asked in the client's own way.
 func TestElicitationOfATokenConfirmsNothing(t *testing.T) {
 	t.Parallel()
-	srv, fake := dangerous(t)
+	srv, fake := serveDangerous(t)
 	const body = `{"name":"s__drop","capabilities":{"elicitation":{}}}`
 	for key, who := range identities {
 		before := len(fake.Calls())
-		asked, last := converse(t, srv, key, body)
+		asked, last := callInDialogue(t, srv, key, body)
 		ran := len(fake.Calls()) - before
 		if who.Manage {
 			if asked != "elicitation/create" || ran != 0 || gjson.Get(last, "error.type").String() != string(tool.Declined) {
-				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last) // the answer that converse gives is for a different question
+				t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last) // the answer that callInDialogue gives is for a different question
 			}
 			continue
 		}
-		if asked != "" || ran != 0 || gjson.Get(last, "error.type").String() != refusal(key) {
+		if asked != "" || ran != 0 || gjson.Get(last, "error.type").String() != expectedRefusal(key) {
 			t.Errorf("%s: asked %q, %d ran, %s", key, asked, ran, last)
 		}
 	}
-	if asked, last := converse(t, srv, "token", `{"name":"s__ask","capabilities":{"elicitation":{}}}`); asked != "elicitation/create" {
+	if asked, last := callInDialogue(t, srv, "token", `{"name":"s__ask","capabilities":{"elicitation":{}}}`); asked != "elicitation/create" {
 		t.Errorf("a server's question: asked %q, %s", asked, last)
 	}
 }

@@ -33,8 +33,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// everything returns a client of an API with all its parts, which identifies every caller as a person at a terminal.
-func everything(t *testing.T) client {
+// newClientOfAllParts returns a client of an API with all its parts, which identifies every caller as a person at a terminal.
+func newClientOfAllParts(t *testing.T) client {
 	t.Helper()
 	dir := t.TempDir()
 	log, err := audit.Open(dir, nil)
@@ -53,10 +53,10 @@ func everything(t *testing.T) client {
 			t.Error(err)
 		}
 	})
-	service := conversationsOf(t)
+	service := newChatService(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{}, Settings: someSettings{}, Kernels: kernels{},
+		Providers: providers{}, Grants: grants{}, Audit: auditFolder{dir, log}, Clients: mcpClients{}, Settings: someSettings{}, Kernels: kernels{},
 		Doctor: func(context.Context) []web.Check {
 			return []web.Check{{Name: "token", Health: "fail", Detail: "gone", Hint: "make one"}}
 		},
@@ -65,7 +65,7 @@ func everything(t *testing.T) client {
 		Switch:     func(context.Context, string, string, bool) error { return nil },
 		Describe:   func(context.Context, string, string, string, string) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
-		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
+		Browsers:   oneBrowser{}, Waiting: &waitingCalls{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
 		Chat:      func(context.Context) (*chat.Service, error) { return service, nil },
 		Notes:     func() (web.Notes, error) { return notebooks{}, nil },
 		Translate: func(language, text string) string { return language + " " + text },
@@ -140,27 +140,27 @@ func (mcpClients) Rotate(context.Context, string) (web.NewSecret, error) {
 	return web.NewSecret{Token: "collie_x", Clients: []string{"cursor"}}, nil
 }
 
-// recorded is the audit log in a folder.
-type recorded struct {
+// auditFolder is the audit log in a folder.
+type auditFolder struct {
 	dir string
 	log *audit.Log
 }
 
-func (r recorded) Dir() string { return r.dir }
+func (r auditFolder) Dir() string { return r.dir }
 
-func (r recorded) Query(ctx context.Context, f audit.Filter) iter.Seq2[audit.Entry, error] {
+func (r auditFolder) Query(ctx context.Context, f audit.Filter) iter.Seq2[audit.Entry, error] {
 	return audit.Query(ctx, r.dir, f)
 }
 
-func (r recorded) Verify(ctx context.Context) (audit.Report, error) {
+func (r auditFolder) Verify(ctx context.Context) (audit.Report, error) {
 	return audit.Verify(ctx, r.dir, "")
 }
 
-func (r recorded) Export(ctx context.Context, w io.Writer, _ bool, since, until time.Time) (audit.Exported, error) {
+func (r auditFolder) Export(ctx context.Context, w io.Writer, _ bool, since, until time.Time) (audit.Exported, error) {
 	return audit.Export(ctx, r.dir, w, since, until)
 }
 
-func (r recorded) Exported(ctx context.Context, detail json.RawMessage) error {
+func (r auditFolder) Exported(ctx context.Context, detail json.RawMessage) error {
 	return r.log.AppendSync(ctx, tool.Record{Kind: audit.KindExport, Name: "audit", Detail: detail})
 }
 
@@ -207,19 +207,19 @@ func (editor) Answer(context.Context, string, string) error  { return nil }
 func (editor) Signing(string) serveradmin.SigningIn          { return serveradmin.SigningIn{State: "done"} }
 func (editor) SignOut(context.Context, string) (bool, error) { return true, nil }
 
-// signedIn is one browser.
-type signedIn struct{}
+// oneBrowser is one browser.
+type oneBrowser struct{}
 
-func (signedIn) Link(bool) (web.Link, error) {
+func (oneBrowser) Link(bool) (web.Link, error) {
 	return web.Link{Address: "http://127.0.0.1:7420/pages/#link=x", Until: time.Now(), QR: []string{"1"}}, nil
 }
 
-func (signedIn) Elsewhere() bool { return true }
+func (oneBrowser) Elsewhere() bool { return true }
 
-func (signedIn) List() []web.Browser {
+func (oneBrowser) List() []web.Browser {
 	return []web.Browser{{ID: "b", Name: "Firefox, Linux", Host: "127.0.0.1:7420"}}
 }
-func (signedIn) End(context.Context, string) error { return nil }
+func (oneBrowser) End(context.Context, string) error { return nil }
 
 // agents are the files of agents in a folder.
 type agents struct{ dir string }
@@ -306,7 +306,7 @@ func (c client) examples() map[string]func() example {
 		return made.Get("id").String()
 	}
 	talked := func() (session, turn, answer, question string) {
-		session, turn, answer = c.asked()
+		session, turn, answer = c.sendAndAwaitAnswer()
 		_, v := c.do(200, "GET", "/sessions/"+session, "")
 		return session, turn, answer, v.Get("path.0.id").String()
 	}
@@ -321,7 +321,7 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/mcp/servers/{name}":                   s,
 		"GET /api/v1/mcp/servers/{name}/logs":              s,
 		"GET /api/v1/mcp/servers/{name}/changes":           s,
-		"POST /api/v1/mcp/servers/{name}/approve":          is(example{name: "s", body: `{"tools":["t"]}`}),
+		"POST /api/v1/mcp/servers/{name}/approve":          is(example{name: "s", body: `{"tools":["t"],"hashes":{"t":"h2"}}`}),
 		"POST /api/v1/mcp/servers/{name}/start":            s,
 		"POST /api/v1/mcp/servers/{name}/stop":             s,
 		"POST /api/v1/mcp/servers/{name}/restart":          s,
@@ -458,8 +458,8 @@ func (c client) examples() map[string]func() example {
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 
-// ask sends an example. A stream is left once it has begun.
-func (c client) ask(t *testing.T, method, path string, e example) *httptest.ResponseRecorder {
+// sendExample sends an example. A stream is left once it has begun.
+func (c client) sendExample(t *testing.T, method, path string, e example) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -472,23 +472,23 @@ func (c client) ask(t *testing.T, method, path string, e example) *httptest.Resp
 	r := httptest.NewRequestWithContext(ctx, strings.ToUpper(method), target, strings.NewReader(e.body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	c.handler.ServeHTTP(leaving{w, leave}, r)
+	c.handler.ServeHTTP(hangingUp{w, leave}, r)
 	return w
 }
 
-// leaving is a client that hangs up when the first bytes are flushed.
-type leaving struct {
+// hangingUp is a client that hangs up when the first bytes are flushed.
+type hangingUp struct {
 	*httptest.ResponseRecorder
 	leave func()
 }
 
-func (l leaving) Flush() { l.leave() }
+func (l hangingUp) Flush() { l.leave() }
 
 // TestDocument: each route answers with the status, media type and schema of the document, and refuses a body with a member that
 // the document does not name.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	c := everything(t)
+	c := newClientOfAllParts(t)
 	w, doc := c.do(200, "GET", "/openapi.json", "")
 	closed, err := jsonschema.UnmarshalJSON(strings.NewReader(w.Body.String()))
 	if err != nil {
@@ -539,7 +539,7 @@ func TestDocument(t *testing.T) {
 				if sends.Exists() {
 					fits(t, pointer+"/requestBody/content/application~1json/schema", []byte(e.body))
 				}
-				w := c.ask(t, method.String(), path.String(), e)
+				w := c.sendExample(t, method.String(), path.String(), e)
 				if strconv.Itoa(w.Code) != status {
 					t.Fatalf("%d %s; want %s", w.Code, w.Body, status)
 				}
@@ -558,7 +558,7 @@ func TestDocument(t *testing.T) {
 				e = example()
 				e.body = `{"misspelt":1,` + strings.TrimPrefix(e.body, "{")
 				e.body = strings.Replace(e.body, ",}", "}", 1)
-				if w := c.ask(t, method.String(), path.String(), e); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "misspelt") {
+				if w := c.sendExample(t, method.String(), path.String(), e); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "misspelt") {
 					t.Errorf("an unknown member is answered %d %s", w.Code, w.Body)
 				}
 			})

@@ -15,9 +15,9 @@ import (
 	"collie/internal/tool"
 )
 
-// follow reads events of a stream over HTTP until stop returns true for one, then hangs up. It returns their kinds and bodies,
+// readEvents reads events of a stream over HTTP until stop returns true for one, then hangs up. It returns their kinds and bodies,
 // a line each, and the last id.
-func follow(t *testing.T, url, after string, stop func(kind, body string) bool) (lines []string, last string) {
+func readEvents(t *testing.T, url, after string, stop func(kind, body string) bool) (lines []string, last string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -55,7 +55,7 @@ func follow(t *testing.T, url, after string, stop func(kind, body string) bool) 
 // serveEvents serves the API of conversations over HTTP, for a token that sees only the tools that tools returns.
 func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string) {
 	t.Helper()
-	service := conversationsOf(t)
+	service := newChatService(t)
 	srv := httptest.NewServer(web.New(web.Options{
 		Chat:     func(context.Context) (*chat.Service, error) { return service, nil },
 		Tools:    func(string) []tool.Tool { return tools() },
@@ -70,32 +70,34 @@ func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string)
 func TestEventsGoOnWhereTheyStopped(t *testing.T) {
 	t.Parallel()
 	s, url := serveEvents(t, func() []tool.Tool { return nil })
-	_, start := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
+	_, start := readEvents(t, url, "", func(kind, _ string) bool { return kind == "reset" })
 	const most = 40
 	for i := range most {
 		s.Publish("catalog", "", "", map[string]int{"n": i})
 	}
 	isLast := func(_, body string) bool { return gjson.Get(body, "n").Int() == most-1 }
 	run, _, _ := strings.Cut(start, ":")
-	whole, _ := follow(t, url, start, isLast)
+	whole, _ := readEvents(t, url, start, isLast)
 	if len(whole) != most {
 		t.Fatalf("%d events: %q", len(whole), whole)
 	}
 	var pieces []string
 	for at := start; len(pieces) < most; {
+		const pieceSize = 7 // so that the last piece is a shorter one
 		n := 0
 		var part []string
-		part, at = follow(t, url, at, func(_, body string) bool { n++; return n == 7 || isLast("", body) })
+		part, at = readEvents(t, url, at, func(_, body string) bool { n++; return n == pieceSize || isLast("", body) })
 		pieces = append(pieces, part...)
 	}
 	if got, want := strings.Join(pieces, "\n"), strings.Join(whole, "\n"); got != want {
 		t.Errorf("in pieces:\n%s\nin one:\n%s", got, want)
 	}
-	for range 5000 { // more events than are kept
+	const tooMany = 5000 // more events than are kept
+	for range tooMany {
 		s.Publish("catalog", "", "", nil)
 	}
 	for _, old := range []string{run + ":1", "another:1", "x"} {
-		if lines, _ := follow(t, url, old, func(string, string) bool { return true }); lines[0] != "reset {}" {
+		if lines, _ := readEvents(t, url, old, func(string, string) bool { return true }); lines[0] != "reset {}" {
 			t.Errorf("after %s comes %q", old, lines)
 		}
 	}
@@ -110,11 +112,11 @@ func TestEventsOfHiddenToolsStayHidden(t *testing.T) {
 			{Name: "off", Off: "switched off", Actions: []tool.Action{{Name: "x"}}},
 		}
 	})
-	_, id := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
+	_, id := readEvents(t, url, "", func(kind, _ string) bool { return kind == "reset" })
 	for _, about := range []string{"secret.steal", "fs.read", "fs.rm", "off.x", "off", "fs", "secret", ""} {
 		s.Publish("call.started", "", about, map[string]string{"tool": about})
 	}
-	lines, _ := follow(t, url, id, func(_, body string) bool { return gjson.Get(body, "tool").String() == "" })
+	lines, _ := readEvents(t, url, id, func(_, body string) bool { return gjson.Get(body, "tool").String() == "" })
 	if got := strings.Join(lines, ","); got != `call.started {"tool":"fs.read"},call.started {"tool":"fs"},call.started {"tool":""}` {
 		t.Errorf("events: %s", got)
 	}

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads forms that servers want a person to fill in, and checks the answers.
+
 // methodElicit is the request of a server that wants to know something from a person.
 const methodElicit = "elicitation/create"
 

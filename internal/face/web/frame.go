@@ -12,9 +12,9 @@ import (
 // can take the header away, since the page in the frame is ours.
 const panelHeader = "Collie-Panel"
 
-// inFrame returns why a request of the panel is refused: it changes something, and is not among what may be changed there. What
+// checkFrame returns why a request of the panel is refused: it changes something, and is not among what may be changed there. What
 // makes a switch or a level dangerous takes a name typed, there as elsewhere.
-func inFrame(r *http.Request, route *Route) error {
+func checkFrame(r *http.Request, route *Route) error {
 	if r.Header.Get(panelHeader) == "" || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}

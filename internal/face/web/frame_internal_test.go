@@ -23,11 +23,11 @@ func TestPanel(t *testing.T) {
 		ask := func(setting string) error {
 			r := httptest.NewRequest(method, path, http.NoBody)
 			r.SetPathValue("path", setting)
-			if err := inFrame(r, &route); err != nil {
+			if err := checkFrame(r, &route); err != nil {
 				t.Errorf("%s is refused outside of the panel: %v", route.Pattern, err)
 			}
 			r.Header.Set(panelHeader, "1")
-			return inFrame(r, &route)
+			return checkFrame(r, &route)
 		}
 		if method == http.MethodGet {
 			if err := ask(""); err != nil {

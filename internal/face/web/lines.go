@@ -56,6 +56,7 @@ func (l *lines) begin(w http.ResponseWriter, rc *http.ResponseController, broken
 	}()
 }
 
+// next takes all queued lines. ended is true if there are none, and none will come.
 func (l *lines) next() (batch [][]byte, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,9 +81,11 @@ func (l *lines) send(line json.RawMessage) { l.enqueue(line, false) }
 // notify queues a notification, or drops it if too many are waiting.
 func (l *lines) notify(line json.RawMessage) { l.enqueue(line, true) }
 
-func (l *lines) enqueue(line []byte, note bool) {
+// enqueue adds a line to the queue. One that is droppable is left out if there is no room; once lines were dropped, so are all
+// droppable ones until the writer has taken the queue.
+func (l *lines) enqueue(line []byte, droppable bool) {
 	l.mu.Lock()
-	if note && (l.dropped > 0 || l.bytes+len(line) > maxNotifications) {
+	if droppable && (l.dropped > 0 || l.bytes+len(line) > maxNotifications) {
 		l.dropped++
 	} else {
 		l.reportDropped()
@@ -93,6 +96,7 @@ func (l *lines) enqueue(line []byte, note bool) {
 	l.wake()
 }
 
+// wake tells the writer that there is something to do.
 func (l *lines) wake() {
 	select {
 	case l.more <- struct{}{}:

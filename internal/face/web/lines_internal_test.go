@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// held is a caller that reads nothing until freed is closed.
-type held struct {
+// blockedWriter is a caller that reads nothing until freed is closed.
+type blockedWriter struct {
 	*httptest.ResponseRecorder
 	freed chan struct{}
 }
 
-func (h *held) Write(b []byte) (int, error) {
+func (h *blockedWriter) Write(b []byte) (int, error) {
 	<-h.freed
 	return h.ResponseRecorder.Write(b)
 }
@@ -26,7 +26,7 @@ func (h *held) Write(b []byte) (int, error) {
 func TestLinesOfACallerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &held{httptest.NewRecorder(), make(chan struct{})}
+		w := &blockedWriter{httptest.NewRecorder(), make(chan struct{})}
 		var l lines
 		l.begin(w, http.NewResponseController(w), func() { t.Error("given up") })
 		begun := time.Now()

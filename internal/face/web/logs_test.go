@@ -12,7 +12,7 @@ import (
 // With follow=1 the route of a server's log is an event stream that sends each line at once.
 func TestLogsAreFollowed(t *testing.T) {
 	t.Parallel()
-	h, _ := open(t)
+	h, _ := newAPI(t)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +46,7 @@ func TestLogsAreFollowed(t *testing.T) {
 
 func TestAnErrorEndsTheStream(t *testing.T) {
 	t.Parallel()
-	h, _ := open(t)
+	h, _ := newAPI(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/mcp/servers/s/logs?follow=1", nil)

@@ -37,7 +37,7 @@ func (notebooks) Undone(*notesadmin.Write) error                                
 // Lowering the level of a notebook takes effect at once. Raising it requires the name of the notebook in typed.
 func TestRaisingALevelTakesTheName(t *testing.T) {
 	t.Parallel()
-	c := everything(t)
+	c := newClientOfAllParts(t)
 	for body, status := range map[string]int{
 		`{"notebook":"工作","level":"none"}`:               200,
 		`{"notebook":"工作","level":"rw"}`:                 403,

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the routes for the browsers in which a person has signed in, and for questions that wait for a person.
+
 // Browsers manages signed-in browsers.
 type Browsers interface {
 	// Link returns a new link with which one browser can sign in. elsewhere is set for a browser on another machine,
@@ -151,7 +153,7 @@ func (a *api) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 		return answer(w, none{})
 	}
 	if a.opts.Waiting == nil {
-		return noQuestion(id)
+		return noQuestionError(id)
 	}
 	waiting, err := a.opts.Waiting.List()
 	if err != nil {
@@ -159,9 +161,9 @@ func (a *api) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	}
 	i := slices.IndexFunc(waiting, func(q OpenQuestion) bool { return q.ID == id })
 	if i < 0 {
-		return noQuestion(id)
+		return noQuestionError(id)
 	}
-	if err := rightName(id, &waiting[i].Question, given); err != nil {
+	if err := checkName(id, &waiting[i].Question, given); err != nil {
 		return err
 	}
 	if err := a.opts.Waiting.Answer(r.Context(), id, given.Yes); err != nil {
@@ -170,15 +172,15 @@ func (a *api) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, none{})
 }
 
-func noQuestion(id string) error {
+func noQuestionError(id string) error {
 	return &tool.Error{
 		Op: "answer", Kind: tool.NotFound, Subject: id, Message: "no such question is open; somebody may have answered it, or the call has ended",
 		Hint: "GET /api/v1/questions lists what is open",
 	}
 }
 
-// rightName returns an error if the question requires a name to be typed and the answer has a different one.
-func rightName(id string, q *tool.Question, given givenAnswer) error {
+// checkName returns an error if the question requires a name to be typed and the answer has a different one.
+func checkName(id string, q *tool.Question, given givenAnswer) error {
 	if !given.Yes || q.Name == "" || strings.TrimSpace(given.Name) == q.Name {
 		return nil
 	}
@@ -217,7 +219,7 @@ func (d *desk) answer(id string, given givenAnswer) (found bool, err error) {
 	if q == nil {
 		return false, nil
 	}
-	err = rightName(id, &q.Question, given)
+	err = checkName(id, &q.Question, given)
 	if q.Form != nil {
 		err = q.Form.check(id, given)
 	}
@@ -229,8 +231,8 @@ func (d *desk) answer(id string, given givenAnswer) (found bool, err error) {
 	return true, nil
 }
 
-// put adds a question, and waits until it is answered or ctx ends.
-func (d *desk) put(ctx context.Context, q OpenQuestion, changed func()) (givenAnswer, error) {
+// ask puts a question on the desk, and waits until it is answered or ctx ends.
+func (d *desk) ask(ctx context.Context, q OpenQuestion, changed func()) (givenAnswer, error) {
 	opened := &deskQuestion{q, make(chan givenAnswer, 1)}
 	d.mu.Lock()
 	d.open[q.ID] = opened
@@ -287,7 +289,7 @@ func (p *pagePerson) Ask(ctx context.Context, method string, params json.RawMess
 	default:
 		return nil, errNotAsked
 	}
-	given, err := p.desk.put(ctx, open, func() { p.service.Publish(eventQuestions, turn.Session, "", none{}) })
+	given, err := p.desk.ask(ctx, open, func() { p.service.Publish(eventQuestions, turn.Session, "", none{}) })
 	switch {
 	case err != nil:
 		return nil, err

@@ -19,13 +19,13 @@ import (
 	"collie/test/await"
 )
 
-// asks is a chat.Engine that asks the person of its turn and answers with what they said, or "nobody" if no one can be asked.
-type asks struct {
+// askingEngine is a chat.Engine that asks the person of its turn and answers with what they said, or "nobody" if no one can be asked.
+type askingEngine struct {
 	question tool.Question
 	form     string // if set, the params of an elicitation/create that is asked instead
 }
 
-func (e asks) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+func (e askingEngine) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	if t.Ask == nil {
 		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "nobody"})
 		return chat.Outcome{Finish: llm.FinishStop}, nil
@@ -47,15 +47,15 @@ func (e asks) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome,
 	return chat.Outcome{Finish: llm.FinishStop}, err
 }
 
-// waits are calls of clients that wait under a code.
-type waits struct {
+// waitingCalls are calls of clients that wait under a code.
+type waitingCalls struct {
 	open  []web.OpenQuestion
 	given map[string]bool
 }
 
-func (w *waits) List() ([]web.OpenQuestion, error) { return w.open, nil }
+func (w *waitingCalls) List() ([]web.OpenQuestion, error) { return w.open, nil }
 
-func (w *waits) Answer(_ context.Context, id string, yes bool) error {
+func (w *waitingCalls) Answer(_ context.Context, id string, yes bool) error {
 	if _, twice := w.given[id]; twice {
 		return &tool.Error{Op: "answer", Kind: tool.Conflict, Message: "somebody was quicker"}
 	}
@@ -63,14 +63,14 @@ func (w *waits) Answer(_ context.Context, id string, yes bool) error {
 	return nil
 }
 
-// people is the API of a gateway that asks question in each turn. The key says who asks: "page", "control" or "token".
-func people(t *testing.T, question tool.Question, waiting *waits) client {
+// newPeopleClient returns a client of the API of a gateway that asks question in each turn. The key says who asks: "page", "control" or "token".
+func newPeopleClient(t *testing.T, question tool.Question, waiting *waitingCalls) client {
 	t.Helper()
-	return peopleAsked(t, asks{question: question}, waiting)
+	return newPeopleClientOf(t, askingEngine{question: question}, waiting)
 }
 
-// peopleAsked is like people, with the given engine.
-func peopleAsked(t *testing.T, engine asks, waiting *waits) client {
+// newPeopleClientOf is like newPeopleClient, with the given engine.
+func newPeopleClientOf(t *testing.T, engine askingEngine, waiting *waitingCalls) client {
 	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
 	if err != nil {
@@ -110,37 +110,37 @@ const (
 	fromControl = "Authorization\x00control"
 )
 
-func (c client) as(status int, who, method, path, body string) gjson.Result {
+func (c client) doAs(status int, who, method, path, body string) gjson.Result {
 	c.Helper()
 	name, value, _ := strings.Cut(who, "\x00")
 	_, answer := c.do(status, method, path, body, name, value)
 	return answer
 }
 
-// begin starts a turn in a new session as the caller who, and returns both ids.
-func (c client) begin(who string) (session, turn string) {
+// beginTurn starts a turn in a new session as the caller who, and returns both ids.
+func (c client) beginTurn(who string) (session, turn string) {
 	c.Helper()
-	session = c.as(201, who, "POST", "/sessions", `{}`).Get("id").String()
-	return session, c.as(202, who, "POST", "/sessions/"+session+"/turns", `{"userMessage":{"text":"hi"}}`).Get("turnId").String()
+	session = c.doAs(201, who, "POST", "/sessions", `{}`).Get("id").String()
+	return session, c.doAs(202, who, "POST", "/sessions/"+session+"/turns", `{"userMessage":{"text":"hi"}}`).Get("turnId").String()
 }
 
-// questions waits until n questions are open and returns them.
-func (c client) questions(n int) []gjson.Result {
+// awaitQuestions waits until n questions are open and returns them.
+func (c client) awaitQuestions(n int) []gjson.Result {
 	c.Helper()
 	var open []gjson.Result
 	await.Until(c, "questions are open", func() bool {
-		open = c.as(200, fromPage, "GET", "/questions", "").Get("questions").Array()
+		open = c.doAs(200, fromPage, "GET", "/questions", "").Get("questions").Array()
 		return len(open) == n
 	})
 	return open
 }
 
-// said waits for the end of a turn and returns its text.
-func (c client) said(turn string) (state, text string) {
+// awaitAnswer waits for the end of a turn and returns its text.
+func (c client) awaitAnswer(turn string) (state, text string) {
 	c.Helper()
 	var t gjson.Result
 	await.Until(c, "the turn ends", func() bool {
-		t = c.as(200, fromPage, "GET", "/turns/"+turn, "")
+		t = c.doAs(200, fromPage, "GET", "/turns/"+turn, "")
 		return t.Get("state").String() != "running" && t.Get("state").String() != "queued"
 	})
 	return t.Get("state").String(), t.Get("parts.0.text").String()
@@ -151,25 +151,25 @@ var removing = tool.Question{Tool: "notebook", Action: "remove", Risk: tool.Risk
 // A turn that was started from a page asks at the pages, and continues with the first answer from any page or the command line.
 func TestATurnOfAPageAsksThere(t *testing.T) {
 	t.Parallel()
-	c := people(t, removing, &waits{})
-	session, turn := c.begin(fromPage)
-	q := c.questions(1)[0]
+	c := newPeopleClient(t, removing, &waitingCalls{})
+	session, turn := c.beginTurn(fromPage)
+	q := c.awaitQuestions(1)[0]
 	if q.Get("sessionId").String() != session || q.Get("turnId").String() != turn || q.Get("question.name").String() != "Diary" {
 		t.Errorf("the question is %s", q)
 	}
 	path := "/questions/" + q.Get("id").String()
 	for _, wrong := range []string{`{"yes":true}`, `{"yes":true,"name":"diary"}`} {
-		if e := c.as(400, fromPage, "POST", path, wrong); e.Get("error.code").String() != "wrong_name" {
+		if e := c.doAs(400, fromPage, "POST", path, wrong); e.Get("error.code").String() != "wrong_name" {
 			t.Errorf("%s: %s", wrong, e)
 		}
 	}
-	c.as(200, fromControl, "POST", path, `{"yes":true,"name":" Diary ","grant":"g1"}`)
-	c.as(404, fromPage, "POST", path, `{"yes":false}`)
-	state, text := c.said(turn)
+	c.doAs(200, fromControl, "POST", path, `{"yes":true,"name":" Diary ","grant":"g1"}`)
+	c.doAs(404, fromPage, "POST", path, `{"yes":false}`)
+	state, text := c.awaitAnswer(turn)
 	if state != "done" || text != `{"confirm":true,"grant":"g1","name":"Diary"}` {
 		t.Errorf("%s: %s", state, text)
 	}
-	c.questions(0)
+	c.awaitQuestions(0)
 }
 
 // A server's form is filled in at a page. A value that does not fit is refused with the name of its field, and the form stays open.
@@ -177,9 +177,9 @@ func TestAFormIsFilledInAtAPage(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","properties":{"name":{"type":"string"},"cups":{"type":"integer"},"hot":{"type":"boolean"},` +
 		`"kind":{"type":"string","enum":["green","black"]},"with":{"type":"array","items":{"type":"string","enum":["milk","sugar"]}}},"required":["name"]}`
-	c := peopleAsked(t, asks{form: `{"message":"Which tea?","requestedSchema":` + schema + `}`}, &waits{})
-	_, turn := c.begin(fromPage)
-	q := c.questions(1)[0]
+	c := newPeopleClientOf(t, askingEngine{form: `{"message":"Which tea?","requestedSchema":` + schema + `}`}, &waitingCalls{})
+	_, turn := c.beginTurn(fromPage)
+	q := c.awaitQuestions(1)[0]
 	if q.Get("form.message").String() != "Which tea?" || q.Get("form.schema").Raw != schema || q.Get("form.url").Exists() {
 		t.Errorf("the question is %s", q)
 	}
@@ -189,33 +189,33 @@ func TestAFormIsFilledInAtAPage(t *testing.T) {
 		"content.hot": `{"yes":true,"content":{"name":"Ann","hot":"yes"}}`, "content.kind": `{"yes":true,"content":{"name":"Ann","kind":"red"}}`,
 		"content.with": `{"yes":true,"content":{"name":"Ann","with":"milk"}}`, "content.with ": `{"yes":true,"content":{"name":"Ann","with":["milk","salt"]}}`, "content.more": `{"yes":true,"content":{"name":"Ann","more":1}}`,
 	} {
-		if e := c.as(400, fromPage, "POST", path, wrong); e.Get("error.field").String() != strings.TrimSpace(field) || e.Get("error.code").String() != "wrong_form" {
+		if e := c.doAs(400, fromPage, "POST", path, wrong); e.Get("error.field").String() != strings.TrimSpace(field) || e.Get("error.code").String() != "wrong_form" {
 			t.Errorf("%s: %s", wrong, e)
 		}
 	}
-	c.as(200, fromPage, "POST", path, `{"yes":true,"content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}`)
-	if _, text := c.said(turn); text != `{"action":"accept","content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}` {
+	c.doAs(200, fromPage, "POST", path, `{"yes":true,"content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}`)
+	if _, text := c.awaitAnswer(turn); text != `{"action":"accept","content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}` {
 		t.Errorf("the server gets %s", text)
 	}
-	_, turn = c.begin(fromPage)
-	c.as(200, fromControl, "POST", "/questions/"+c.questions(1)[0].Get("id").String(), `{"yes":false}`)
-	if _, text := c.said(turn); text != `{"action":"decline"}` {
+	_, turn = c.beginTurn(fromPage)
+	c.doAs(200, fromControl, "POST", "/questions/"+c.awaitQuestions(1)[0].Get("id").String(), `{"yes":false}`)
+	if _, text := c.awaitAnswer(turn); text != `{"action":"decline"}` {
 		t.Errorf("after a no the server gets %s", text)
 	}
 
-	c = peopleAsked(t, asks{form: `{"mode":"url","message":"sign in","url":"https://example.com/in","elicitationId":"e"}`}, &waits{})
-	_, turn = c.begin(fromPage)
-	q = c.questions(1)[0]
+	c = newPeopleClientOf(t, askingEngine{form: `{"mode":"url","message":"sign in","url":"https://example.com/in","elicitationId":"e"}`}, &waitingCalls{})
+	_, turn = c.beginTurn(fromPage)
+	q = c.awaitQuestions(1)[0]
 	if q.Get("form.url").String() != "https://example.com/in" || q.Get("form.schema").Exists() {
 		t.Errorf("the question is %s", q)
 	}
-	c.as(200, fromPage, "POST", "/questions/"+q.Get("id").String(), `{"yes":true}`)
-	if _, text := c.said(turn); text != `{"action":"accept"}` {
+	c.doAs(200, fromPage, "POST", "/questions/"+q.Get("id").String(), `{"yes":true}`)
+	if _, text := c.awaitAnswer(turn); text != `{"action":"accept"}` {
 		t.Errorf("the server gets %s", text)
 	}
-	c = peopleAsked(t, asks{form: `{"mode":"url","message":"sign in","url":"javascript:alert(1)"}`}, &waits{})
-	_, turn = c.begin(fromPage)
-	if state, text := c.said(turn); state != "error" {
+	c = newPeopleClientOf(t, askingEngine{form: `{"mode":"url","message":"sign in","url":"javascript:alert(1)"}`}, &waitingCalls{})
+	_, turn = c.beginTurn(fromPage)
+	if state, text := c.awaitAnswer(turn); state != "error" {
 		t.Errorf("an address that is a script: %s %s", state, text)
 	}
 }
@@ -223,33 +223,33 @@ func TestAFormIsFilledInAtAPage(t *testing.T) {
 // Regenerating an answer and editing a message from a page ask the person too.
 func TestEachWayToAnAnswerAsks(t *testing.T) {
 	t.Parallel()
-	c := people(t, removing, &waits{})
+	c := newPeopleClient(t, removing, &waitingCalls{})
 	no := func(turn string) {
 		t.Helper()
-		c.as(200, fromPage, "POST", "/questions/"+c.questions(1)[0].Get("id").String(), `{"yes":false}`)
-		if _, text := c.said(turn); !strings.Contains(text, `"confirm":false`) {
+		c.doAs(200, fromPage, "POST", "/questions/"+c.awaitQuestions(1)[0].Get("id").String(), `{"yes":false}`)
+		if _, text := c.awaitAnswer(turn); !strings.Contains(text, `"confirm":false`) {
 			t.Errorf("the turn heard %s", text)
 		}
 	}
-	session, turn := c.begin(fromPage)
+	session, turn := c.beginTurn(fromPage)
 	no(turn)
-	path := c.as(200, fromPage, "GET", "/sessions/"+session, "").Get("path")
+	path := c.doAs(200, fromPage, "GET", "/sessions/"+session, "").Get("path")
 	mine, answer := path.Get("0.id").String(), path.Get("1.id").String()
-	no(c.as(202, fromPage, "POST", "/messages/"+answer+"/regenerate", `{}`).Get("turnId").String())
-	no(c.as(202, fromPage, "POST", "/messages/"+mine+"/edit", `{"parts":[{"type":"text","text":"again"}]}`).Get("turnId").String())
+	no(c.doAs(202, fromPage, "POST", "/messages/"+answer+"/regenerate", `{}`).Get("turnId").String())
+	no(c.doAs(202, fromPage, "POST", "/messages/"+mine+"/edit", `{"parts":[{"type":"text","text":"again"}]}`).Get("turnId").String())
 }
 
 // A question ends with its turn. A turn that was not started from a page asks nobody.
 func TestQuestionsEndWithTheirTurn(t *testing.T) {
 	t.Parallel()
-	c := people(t, removing, &waits{})
-	_, turn := c.begin(fromPage)
-	c.questions(1)
-	c.as(202, fromPage, "POST", "/turns/"+turn+"/cancel", "")
-	c.questions(0)
+	c := newPeopleClient(t, removing, &waitingCalls{})
+	_, turn := c.beginTurn(fromPage)
+	c.awaitQuestions(1)
+	c.doAs(202, fromPage, "POST", "/turns/"+turn+"/cancel", "")
+	c.awaitQuestions(0)
 	for _, who := range []string{fromControl, "Authorization\x00token"} {
-		_, turn := c.begin(who)
-		if _, text := c.said(turn); text != "nobody" {
+		_, turn := c.beginTurn(who)
+		if _, text := c.awaitAnswer(turn); text != "nobody" {
 			t.Errorf("%q: the turn heard %s", who, text)
 		}
 	}
@@ -257,9 +257,9 @@ func TestQuestionsEndWithTheirTurn(t *testing.T) {
 
 func TestTokensAreNotPeople(t *testing.T) {
 	t.Parallel()
-	c := people(t, removing, &waits{given: map[string]bool{}})
-	c.begin(fromPage)
-	id := c.questions(1)[0].Get("id").String()
+	c := newPeopleClient(t, removing, &waitingCalls{given: map[string]bool{}})
+	c.beginTurn(fromPage)
+	id := c.awaitQuestions(1)[0].Get("id").String()
 	for _, r := range []struct{ method, path, body string }{
 		{"GET", "/questions", ""},
 		{"POST", "/questions/" + id, `{"yes":true,"name":"Diary"}`},
@@ -267,27 +267,27 @@ func TestTokensAreNotPeople(t *testing.T) {
 		{"POST", "/browsers/links", "{}"},
 		{"DELETE", "/browsers/x", ""},
 	} {
-		c.as(403, "Authorization\x00token", r.method, r.path, r.body)
+		c.doAs(403, "Authorization\x00token", r.method, r.path, r.body)
 	}
-	c.questions(1)
+	c.awaitQuestions(1)
 }
 
 func TestCallsOfClientsAreAnsweredToo(t *testing.T) {
 	t.Parallel()
-	w := &waits{given: map[string]bool{}, open: []web.OpenQuestion{
+	w := &waitingCalls{given: map[string]bool{}, open: []web.OpenQuestion{
 		{ID: "K7RM4T", Client: "cursor", Question: removing, Asked: time.Now().Add(time.Hour)},
 		{ID: "AB2CD3", Client: "cursor", Question: tool.Question{Tool: "fs", Action: "write"}, Asked: time.Now().Add(-time.Hour)},
 	}}
-	c := people(t, removing, w)
-	c.begin(fromPage)
-	if list := c.questions(3); list[0].Get("id").String() != "AB2CD3" || list[2].Get("id").String() != "K7RM4T" {
+	c := newPeopleClient(t, removing, w)
+	c.beginTurn(fromPage)
+	if list := c.awaitQuestions(3); list[0].Get("id").String() != "AB2CD3" || list[2].Get("id").String() != "K7RM4T" {
 		t.Errorf("not the oldest first: %s", list)
 	}
-	c.as(400, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Work"}`)
-	c.as(200, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Diary"}`)
-	c.as(409, fromPage, "POST", "/questions/K7RM4T", `{"yes":false}`)
-	c.as(200, fromPage, "POST", "/questions/AB2CD3", `{"yes":false}`)
-	c.as(404, fromPage, "POST", "/questions/nothing", `{"yes":false}`)
+	c.doAs(400, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Work"}`)
+	c.doAs(200, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Diary"}`)
+	c.doAs(409, fromPage, "POST", "/questions/K7RM4T", `{"yes":false}`)
+	c.doAs(200, fromPage, "POST", "/questions/AB2CD3", `{"yes":false}`)
+	c.doAs(404, fromPage, "POST", "/questions/nothing", `{"yes":false}`)
 	if !w.given["K7RM4T"] || w.given["AB2CD3"] || len(w.given) != 2 {
 		t.Errorf("answered is %v", w.given)
 	}

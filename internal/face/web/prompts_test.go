@@ -7,7 +7,7 @@ import (
 // Prompts are listed with the names of their servers and filled in by them; resources are read by their URI.
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
-	c := everything(t)
+	c := newClientOfAllParts(t)
 	_, list := c.do(200, "GET", "/prompts", "")
 	if got := list.Get("prompts.0").Raw; got != `{"name":"s:greet","title":"Greet","arguments":[{"name":"who","required":true}]}` {
 		t.Errorf("listed as %s", got)

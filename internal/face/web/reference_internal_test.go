@@ -67,46 +67,48 @@ type document struct {
 	words  map[string]string       // comments of fields, by "package.Type.Field"
 }
 
+// newDocument returns a document of all routes that have a summary. schemaOf then adds the types as they are needed.
 func newDocument(t *testing.T) *document {
-	d := &document{t: t, types: map[string]schema{}, named: map[reflect.Type]string{}, sent: map[string]bool{}, words: comments(t)}
+	d := &document{t: t, types: map[string]schema{}, named: map[reflect.Type]string{}, sent: map[string]bool{}, words: readFieldComments(t)}
 	for _, r := range Routes() {
 		if r.about.summary == "" {
 			continue
 		}
 		d.routes = append(d.routes, r)
 		if in := reflect.TypeOf(r.about.in); in != nil {
-			d.send(in)
+			d.markSent(in)
 		}
 		if r.about.asks {
-			d.send(reflect.TypeFor[askAnswer]())
+			d.markSent(reflect.TypeFor[askAnswer]())
 		}
 	}
 	return d
 }
 
-// send adds t, if it is a struct, and all structs in it to d.sent.
-func (d *document) send(t reflect.Type) {
+// markSent adds t, if it is a struct, and all structs in it to d.sent.
+func (d *document) markSent(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
-		d.send(t.Elem())
+		d.markSent(t.Elem())
 	case reflect.Struct:
 		if d.sent[nameOf(t)] || t == reflect.TypeFor[time.Time]() {
 			return
 		}
 		d.sent[nameOf(t)] = true
 		for f := range t.Fields() {
-			d.send(f.Type)
+			d.markSent(f.Type)
 		}
 	}
 }
 
+// nameOf returns the name of a type in the document, which begins with a capital.
 func nameOf(t reflect.Type) string {
 	name := t.Name()
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// comments reads the comments of fields from the source, by "package.Type.Field".
-func comments(t *testing.T) map[string]string {
+// readFieldComments reads the comments of fields from the source, by "package.Type.Field".
+func readFieldComments(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool", "../../pipeline/gate/grant", "../../pipeline/audit"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -138,8 +140,8 @@ func comments(t *testing.T) map[string]string {
 	return out
 }
 
-// of returns the schema of values of type t. For a struct that is a reference to its entry in d.types.
-func (d *document) of(t reflect.Type) schema {
+// schemaOf returns the schema of values of type t. For a struct that is a reference to its entry in d.types.
+func (d *document) schemaOf(t reflect.Type) schema {
 	switch t {
 	case reflect.TypeFor[json.RawMessage]():
 		return schema{}
@@ -152,7 +154,7 @@ func (d *document) of(t reflect.Type) schema {
 	case reflect.Interface:
 		return schema{}
 	case reflect.Pointer:
-		return d.of(t.Elem())
+		return d.schemaOf(t.Elem())
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Int, reflect.Int64, reflect.Uint8, reflect.Uint64:
@@ -162,9 +164,9 @@ func (d *document) of(t reflect.Type) schema {
 	case reflect.String:
 		return schema{"type": "string"}
 	case reflect.Slice:
-		return schema{"type": "array", "items": d.of(t.Elem())}
+		return schema{"type": "array", "items": d.schemaOf(t.Elem())}
 	case reflect.Map:
-		return schema{"type": "object", "additionalProperties": d.of(t.Elem())}
+		return schema{"type": "object", "additionalProperties": d.schemaOf(t.Elem())}
 	case reflect.Struct:
 		d.define(t)
 		return schema{"$ref": "#/components/schemas/" + d.named[t]}
@@ -184,7 +186,7 @@ func (d *document) define(t reflect.Type) {
 	}
 	d.named[t], d.types[name] = name, schema{}
 	properties, required := map[string]schema{}, []string{}
-	d.fields(t, properties, &required)
+	d.addFields(t, properties, &required)
 	out := schema{"type": "object", "properties": properties}
 	if d.sent[name] {
 		out["additionalProperties"] = false
@@ -194,19 +196,21 @@ func (d *document) define(t reflect.Type) {
 	d.types[name] = out
 }
 
-func (d *document) fields(t reflect.Type, properties map[string]schema, required *[]string) {
+// addFields adds the fields of a struct, and of those embedded in it, to properties, and the names of those that are always
+// there to required.
+func (d *document) addFields(t reflect.Type, properties map[string]schema, required *[]string) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			d.fields(f.Type, properties, required)
+			d.addFields(f.Type, properties, required)
 			continue
 		case name == "-" || !f.IsExported():
 			continue
 		case name == "":
 			name = f.Name
 		}
-		s := d.of(f.Type)
+		s := d.schemaOf(f.Type)
 		optional := strings.Contains(options, "omit")
 		if kind := f.Type.Kind(); !optional && (kind == reflect.Slice || kind == reflect.Map || kind == reflect.Pointer) && len(s) > 0 {
 			if text, ok := s["type"].(string); ok {
@@ -241,8 +245,8 @@ func scope(c Class) string {
 	return ""
 }
 
-// media returns the media types of a body, each with its schema if it is JSON.
-func (d *document) media(body any) schema {
+// mediaTypes returns the media types of a body, each with its schema if it is JSON.
+func (d *document) mediaTypes(body any) schema {
 	as := func(types ...string) schema {
 		out := schema{}
 		for _, t := range types {
@@ -258,9 +262,10 @@ func (d *document) media(body any) schema {
 	case markdown:
 		return as("application/json", "text/markdown")
 	}
-	return schema{"application/json": schema{"schema": d.of(reflect.TypeOf(body))}}
+	return schema{"application/json": schema{"schema": d.schemaOf(reflect.TypeOf(body))}}
 }
 
+// openapi returns the document in the form of OpenAPI 3.1.
 func (d *document) openapi() schema {
 	paths := map[string]schema{}
 	for _, r := range d.routes {
@@ -275,7 +280,7 @@ func (d *document) openapi() schema {
 		}
 		good := schema{"description": "It is done"}
 		if r.about.out != nil {
-			good["content"] = d.media(r.about.out)
+			good["content"] = d.mediaTypes(r.about.out)
 		}
 		op := schema{
 			"summary": r.about.summary, "x-class": r.Class, "description": "For " + scope(r.Class) + ".",
@@ -285,13 +290,13 @@ func (d *document) openapi() schema {
 			op["parameters"] = parameters
 		}
 		if r.about.in != nil {
-			op["requestBody"] = schema{"required": true, "content": d.media(r.about.in)}
+			op["requestBody"] = schema{"required": true, "content": d.mediaTypes(r.about.in)}
 		}
 		if r.about.asks {
 			content, _ := op["requestBody"].(schema)["content"].(schema)
-			content[streamType] = schema{"schema": schema{"oneOf": []schema{d.of(reflect.TypeOf(r.about.in)), d.of(reflect.TypeFor[askAnswer]())}}}
+			content[streamType] = schema{"schema": schema{"oneOf": []schema{d.schemaOf(reflect.TypeOf(r.about.in)), d.schemaOf(reflect.TypeFor[askAnswer]())}}}
 			op["responses"].(schema)["200"] = schema{
-				"description": "Lines while it runs", "content": schema{streamType: schema{"schema": d.of(reflect.TypeFor[askLine]())}},
+				"description": "Lines while it runs", "content": schema{streamType: schema{"schema": d.schemaOf(reflect.TypeFor[askLine]())}},
 			}
 		}
 		if paths[path] == nil {
@@ -334,6 +339,7 @@ func (r *Route) status() int {
 	return 200
 }
 
+// markdown returns the document for people: a section for each route, then one for each type.
 func (d *document) markdown() string {
 	var b bytes.Buffer
 	b.WriteString("# The API of a gateway\n\nUnder the address of `collie serve`, with `Authorization: Bearer TOKEN`. `GET /api/v1/openapi.json` has the same for programs.\n" +
@@ -360,7 +366,7 @@ func (d *document) markdown() string {
 		b.WriteString("\n")
 		if r.about.asks {
 			fmt.Fprintf(&b, "- As `%s`, for the control key: the body is the first line, and lines of type %s follow; the answer (200) has lines of type %s among others\n",
-				streamType, typeText(d.of(reflect.TypeFor[askAnswer]())), typeText(d.of(reflect.TypeFor[askLine]())))
+				streamType, typeText(d.schemaOf(reflect.TypeFor[askAnswer]())), typeText(d.schemaOf(reflect.TypeFor[askLine]())))
 		}
 	}
 	b.WriteString("\n# Types\n")
@@ -386,12 +392,13 @@ func (d *document) markdown() string {
 	return b.String()
 }
 
+// cell escapes a text for a cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
 // body describes a body in Markdown.
 func (d *document) body(body any) string {
 	var out []string
-	for media, s := range d.media(body) {
+	for media, s := range d.mediaTypes(body) {
 		if inner, _ := s.(schema)["schema"].(schema); inner != nil {
 			out = append(out, typeText(inner))
 			continue

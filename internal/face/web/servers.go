@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 
 	"collie/internal/tool"
 )
@@ -32,7 +34,31 @@ type changedTools struct {
 }
 
 type approval struct {
-	Tools []string `json:"tools"`
+	// Tools are those whose changed definitions are accepted; all in Hashes if there are none.
+	Tools []string `json:"tools,omitempty"`
+	// Hashes has the hash of each definition that the person was shown, by tool. A definition that has changed since is not
+	// accepted.
+	Hashes map[string]string `json:"hashes"`
+}
+
+// shown returns the hashes of the definitions that are accepted. server is for the error.
+func (a *approval) shown(server string) (map[string]string, error) {
+	names := a.Tools
+	if len(names) == 0 {
+		names = slices.Collect(maps.Keys(a.Hashes))
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		out[name] = a.Hashes[name]
+	}
+	if len(out) == 0 || slices.Contains(slices.Collect(maps.Values(out)), "") {
+		return nil, &tool.Error{
+			Op: "approve", Kind: tool.Invalid, Subject: "hashes",
+			Message: "expected the hash of each definition to accept, as GET /api/v1/mcp/servers/" + server + "/changes shows it",
+			Hint:    `send {"hashes": {"name": "hash"}}`,
+		}
+	}
+	return out, nil
 }
 
 type approved struct {
@@ -69,20 +95,24 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, changedTools{found})
 }
 
-// approve accepts changed definitions of the tools in {"tools": […]}, or of all with {}.
+// approve accepts changed definitions that a person was shown.
 func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
 	var body approval
 	if err := decodeStrict(r, &body); err != nil {
 		return &tool.Error{
 			Op: "approve", Kind: tool.Invalid, Message: "the body is not what is expected", Err: err,
-			Hint: `send {"tools": ["name"]}, or {} for all`,
+			Hint: `send {"hashes": {"name": "hash"}}`,
 		}
 	}
-	n, err := a.opts.Servers.Approve(r.Context(), r.PathValue("name"), body.Tools)
+	shown, err := body.shown(r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	a.record(r, "mcp approve", map[string]any{"server": r.PathValue("name"), "tools": body.Tools})
+	n, err := a.opts.Servers.Approve(r.Context(), r.PathValue("name"), shown)
+	if err != nil {
+		return err
+	}
+	a.record(r, "mcp approve", map[string]any{"server": r.PathValue("name"), "tools": slices.Sorted(maps.Keys(shown))})
 	return answer(w, approved{n})
 }
 

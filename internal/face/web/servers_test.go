@@ -4,15 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
 	"collie/internal/tool"
 )
 
-// known returns an error for every name but s, the one server of the list [servers].
-func known(name string) error {
+// errorIfUnknown returns an error for every name but s, the one server of the list [servers].
+func errorIfUnknown(name string) error {
 	if name == "s" {
 		return nil
 	}
@@ -20,37 +19,37 @@ func known(name string) error {
 }
 
 func (servers) Start(_ context.Context, name string) (tool.ServerStatus, error) {
-	return tool.ServerStatus{Name: name, Reason: "started"}, known(name)
+	return tool.ServerStatus{Name: name, Reason: "started"}, errorIfUnknown(name)
 }
 
 func (servers) Stop(_ context.Context, name string) (tool.ServerStatus, error) {
-	return tool.ServerStatus{Name: name, Reason: "stopped"}, known(name)
+	return tool.ServerStatus{Name: name, Reason: "stopped"}, errorIfUnknown(name)
 }
 
 func (servers) Restart(_ context.Context, name string) (tool.ServerStatus, error) {
-	return tool.ServerStatus{Name: name, Reason: "restarted"}, known(name)
+	return tool.ServerStatus{Name: name, Reason: "restarted"}, errorIfUnknown(name)
 }
 
 func (servers) Refresh(_ context.Context, name string) (tool.ServerStatus, error) {
-	return tool.ServerStatus{Name: name, Reason: "refreshed"}, known(name)
+	return tool.ServerStatus{Name: name, Reason: "refreshed"}, errorIfUnknown(name)
 }
 
 func (servers) Changes(name string) (map[string]tool.DefinitionChange, error) {
-	return map[string]tool.DefinitionChange{"t": {Fields: []string{"description"}}}, known(name)
+	return map[string]tool.DefinitionChange{"t": {Fields: []string{"description"}, Hash: "h2"}}, errorIfUnknown(name)
 }
 
-func (servers) Approve(_ context.Context, name string, tools []string) (int, error) {
-	if !slices.Equal(tools, []string{"t"}) {
-		return 0, nil
+func (servers) Approve(_ context.Context, name string, shown map[string]string) (int, error) {
+	if shown["t"] != "h2" {
+		return 0, &tool.Error{Op: "approve", Kind: tool.StateChanged, Subject: name + "/t", Message: "its definition has changed"}
 	}
-	return 1, known(name)
+	return len(shown), errorIfUnknown(name)
 }
 
 // An operation on a server answers with its state. Only a caller with the right to manage may do it; in this test that is the
 // caller with the key "control".
 func TestActsOnServers(t *testing.T) {
 	t.Parallel()
-	h, _ := open(t)
+	h, _ := newAPI(t)
 	ask := func(method, path, body, key string) (int, string) {
 		req := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
 		req.Header.Set("Authorization", key)
@@ -70,8 +69,12 @@ func TestActsOnServers(t *testing.T) {
 		{"POST", "/mcp/servers/s/restart", "{}", 200, `"reason":"restarted"`},
 		{"POST", "/mcp/servers/s/refresh", "{}", 200, `"reason":"refreshed"`},
 		{"POST", "/mcp/servers/x/restart", "{}", 404, "no server of that name"},
-		{"GET", "/mcp/servers/s/changes", "", 200, `"changed":["description"]`},
-		{"POST", "/mcp/servers/s/approve", `{"tools":["t"]}`, 200, `"approved":1`},
+		{"GET", "/mcp/servers/s/changes", "", 200, `"changed":["description"],"hash":"h2"`},
+		{"POST", "/mcp/servers/s/approve", `{"tools":["t"],"hashes":{"t":"h2","u":"h1"}}`, 200, `"approved":1`},
+		{"POST", "/mcp/servers/s/approve", `{"hashes":{"t":"h2","u":"h1"}}`, 200, `"approved":2`},
+		{"POST", "/mcp/servers/s/approve", `{"tools":["t"],"hashes":{"t":"h1"}}`, 409, "its definition has changed"},
+		{"POST", "/mcp/servers/s/approve", `{"tools":["t"]}`, 400, "as GET /api/v1/mcp/servers/s/changes shows it"},
+		{"POST", "/mcp/servers/s/approve", `{}`, 400, "as GET /api/v1/mcp/servers/s/changes shows it"},
 		{"POST", "/mcp/servers/s/approve", `[`, 400, "the body is not what is expected"},
 	} {
 		status, body := ask(tt.method, tt.path, tt.body, "control")

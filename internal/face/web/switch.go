@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the routes that switch tools on and off and change how clients see them.
+
 // switchRoutes returns the routes that list tools for a person and switch them.
 func switchRoutes() []Route {
 	return []Route{

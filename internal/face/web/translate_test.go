@@ -10,7 +10,7 @@ import (
 // Translated texts come back in the same order. A text that is too long is returned unchanged, and too many texts are refused.
 func TestTranslations(t *testing.T) {
 	t.Parallel()
-	c := everything(t)
+	c := newClientOfAllParts(t)
 	long := strings.Repeat("a", 8<<10+1)
 	_, got := c.do(200, http.MethodPost, "/translations", fmt.Sprintf(`{"language":"zh","texts":["it runs","",%q,"it stopped"]}`, long))
 	if want := fmt.Sprintf(`["zh it runs","zh ",%q,"zh it stopped"]`, long); got.Get("texts").Raw != want {

@@ -53,10 +53,10 @@ type Servers interface {
 	Stop(ctx context.Context, name string) (tool.ServerStatus, error)
 	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
-	// Changes returns the tool definitions that wait for approval. Approve approves those of the named tools,
-	// or all if none is named, and returns how many there were.
+	// Changes returns the tool definitions that wait for approval. Approve approves those in shown, which has their hashes by
+	// tool, and returns how many there were; it fails with StateChanged if one of them is another now.
 	Changes(name string) (map[string]tool.DefinitionChange, error)
-	Approve(ctx context.Context, name string, tools []string) (int, error)
+	Approve(ctx context.Context, name string, shown map[string]string) (int, error)
 	// Await waits until the named servers, or all if names is nil, have started or failed for the first time.
 	Await(ctx context.Context, names []string) error
 }
@@ -151,7 +151,7 @@ type about struct {
 	query   []string // "name: what it is"
 	in, out any      // values of the types of the bodies; nil for none
 	status  int      // 0: 200, or 204 without a body
-	framed  bool     // also from the panel, though it changes something; see inFrame
+	framed  bool     // also from the panel, though it changes something; see checkFrame
 	asks    bool     // as lines of JSON, a person's program is asked meanwhile: askLine and askAnswer
 }
 
@@ -237,7 +237,7 @@ func New(opts Options) http.Handler {
 				})
 				return
 			}
-			err := inFrame(req, &r)
+			err := checkFrame(req, &r)
 			if err == nil {
 				err = a.checkReach(req, &r)
 			}

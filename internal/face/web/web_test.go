@@ -45,7 +45,7 @@ func (servers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Se
 
 func (servers) Await(context.Context, []string) error { return nil }
 
-func open(t *testing.T) (h http.Handler, fake *tooltest.Fake) {
+func newAPI(t *testing.T) (h http.Handler, fake *tooltest.Fake) {
 	t.Helper()
 	fake = tooltest.NewFake("s", tooltest.Offer("s",
 		tooltest.Action("echo", `"properties":{"n":{"type":"integer"}}`), tooltest.Action("fail"), tooltest.Action("error"), tooltest.Action("down")))
@@ -77,7 +77,7 @@ func open(t *testing.T) (h http.Handler, fake *tooltest.Fake) {
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	h, fake := open(t)
+	h, fake := newAPI(t)
 	for _, tt := range []struct {
 		name, method, path, key, media, body string
 		status                               int

@@ -63,10 +63,9 @@ func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogL
 // Changes returns the tools whose changed definitions wait for approval.
 func (s *Server) Changes() map[string]pins.Change { return s.listing.Changes() }
 
-// Approve accepts changed definitions of the named tools, or of all if none is named, and returns how many it
-// accepted.
-func (s *Server) Approve(ctx context.Context, tools ...string) (int, error) {
-	return s.listing.Approve(ctx, tools...)
+// Approve accepts the changed definitions in shown, which has their hashes by tool, and returns how many it accepted.
+func (s *Server) Approve(ctx context.Context, shown map[string]string) (int, error) {
+	return s.listing.Approve(ctx, shown)
 }
 
 // Start starts the server at a person's request: earlier failures are forgotten, and no backoff delays it. It returns
@@ -77,10 +76,11 @@ func (s *Server) Start(ctx context.Context) error {
 	return err
 }
 
-// Restart stops the server if it runs, and starts it.
+// Restart stops the server if it runs, and starts it, with the sign-in that is stored now.
 func (s *Server) Restart(ctx context.Context) error {
 	s.supervisor.Tell((*supervise.Machine).Forgive)
-	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+	s.giveUp(ctx, s.set.opts.Drain, reasonStopped)
+	s.login.forget()
 	return s.Start(ctx)
 }
 
@@ -116,7 +116,7 @@ func (s *Server) Stop(ctx context.Context) {
 	for _, o := range begun {
 		<-o.done // a canceled start stops its process in the same steps as Stop
 	}
-	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
+	s.giveUp(ctx, s.set.opts.Drain, reasonStopped)
 }
 
 // maskedTarget returns the command or URL of an entry for display, with secrets masked.

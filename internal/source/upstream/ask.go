@@ -33,10 +33,10 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 		return json.RawMessage("{}"), nil
 	}
 	if f, params := c.calls.Named(m.Params); f != nil {
-		return c.askBack(ctx, f, m.Method, params)
+		return c.answerQuestion(ctx, f, m.Method, params)
 	}
 	if f, ok := owner.(*inflight.Call); ok && f != nil {
-		return c.askBack(ctx, f, m.Method, m.Params)
+		return c.answerQuestion(ctx, f, m.Method, m.Params)
 	}
 	for {
 		f, several := c.calls.Owner()
@@ -46,7 +46,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 		case several:
 			return nil, c.server.ambiguousOwner()
 		}
-		result, err := c.askHere(ctx, f, m)
+		result, err := c.askUnlessMoved(ctx, f, m)
 		again := errors.Is(err, errMoved) || errors.Is(err, inflight.ErrOver) // it turned out to belong to another call
 		if f == nil || !again || ctx.Err() != nil {
 			return result, err
@@ -63,27 +63,31 @@ func (s *Server) ambiguousOwner() *mcp.Error {
 	}
 }
 
-// askHere puts a question to the caller of f. It fails with errMoved if that client stops reading while another call
-// of the same session is still read. The transport does not say which call a question belongs to, so the other call
-// is then tried.
-func (c *conn) askHere(ctx context.Context, f *inflight.Call, m mcp.Message) (json.RawMessage, error) {
+// askUnlessMoved answers a question as answerQuestion does, but fails with errMoved if the client of f stops reading
+// while the client of another call of the same session still reads: the transport does not say which call a question
+// belongs to, so the other call is then tried.
+func (c *conn) askUnlessMoved(ctx context.Context, f *inflight.Call, m mcp.Message) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if f != nil && f.Caller.Supports(tool.Attends) {
 		go func() { // ends with the question
-			for pauseFor(ctx, nil, lookAgain) {
-				if g, _ := c.calls.Owner(); g != nil && g != f && !f.Caller.Supports(tool.Attends) && g.Caller.Supports(tool.Attends) {
+			for sleepFor(ctx, nil, lookAgain) {
+				g, _ := c.calls.Owner()
+				if g == nil || g == f {
+					continue
+				}
+				if stillReads := f.Caller.Supports(tool.Attends); !stillReads && g.Caller.Supports(tool.Attends) {
 					cancel(errMoved)
 				}
 			}
 		}()
 	}
-	return c.askBack(ctx, f, m.Method, m.Params)
+	return c.answerQuestion(ctx, f, m.Method, m.Params)
 }
 
-// askBack answers a server's question: from the configuration, or by asking the caller of the call f that it belongs
-// to. f may be nil.
-func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, params json.RawMessage) (json.RawMessage, error) {
+// answerQuestion answers a server's question: from the configuration, or by asking the caller of the call f that it
+// belongs to. It declines for a caller that cannot or must not be asked, and if f is nil.
+func (c *conn) answerQuestion(ctx context.Context, f *inflight.Call, method string, params json.RawMessage) (json.RawMessage, error) {
 	conf := c.server.settings()
 	var need tool.Capability
 	var limit time.Duration
@@ -119,11 +123,11 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 	defer answered()
 	resume := f.Pause()
 	defer resume()
-	return c.putTo(ctx, f.Caller, f.Request.Session, limit, method, params)
+	return c.askCaller(ctx, f.Caller, f.Request.Session, limit, method, params)
 }
 
-// putTo sends a question to a caller and returns its answer.
-func (c *conn) putTo(
+// askCaller sends a question to a caller and returns its answer. limit bounds how long the caller may take.
+func (c *conn) askCaller(
 	ctx context.Context, caller tool.Caller, session string, limit time.Duration, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer to %s within %s", method, units.DurationWords(limit)))

@@ -17,8 +17,8 @@ import (
 	"collie/test/await"
 )
 
-// kept returns a cache entry for spec's server, with one tool.
-func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
+// newCacheEntry returns a cache entry for spec's server, with one tool.
+func newCacheEntry(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
 	t.Helper()
 	return &toolcache.Entry{
 		Tools:      []json.RawMessage{json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)},
@@ -63,8 +63,8 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				spec := specOf(t, "m", fmt.Sprintf(plain, test.setting))
+				m := &fakeServer{}
+				spec := newSpec(t, "m", fmt.Sprintf(plain, test.setting))
 				o := Options{Key: make([]byte, 32), Policy: test.policy}
 				begun := time.Now()
 				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key, Now: func() time.Time {
@@ -75,14 +75,14 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 				}})
 				defer o.Cache.Close()
 				if test.age > 0 {
-					e := kept(t, spec, o, "echo")
+					e := newCacheEntry(t, spec, o, "echo")
 					if test.print != "" {
 						e.Fingerprint = test.print
 					}
 					o.Cache.Store("m", e)
 				}
 				await.Sleep(time.Millisecond)
-				set := liveSet(t, m, o, spec)
+				set := newPlayedSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(nil)
 				<-set.Started()
@@ -108,8 +108,8 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 func TestWhatStartsForACommand(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		set := liveSet(t, m, Options{}, specOf(t, "a", fmt.Sprintf(plain, "")), specOf(t, "b", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`)))
+		m := &fakeServer{}
+		set := newPlayedSet(t, m, Options{}, newSpec(t, "a", fmt.Sprintf(plain, "")), newSpec(t, "b", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`)))
 		defer set.Close(context.Background())
 		set.Start([]string{"a"})
 		<-set.Started()
@@ -123,33 +123,33 @@ func TestWhatStartsForACommand(t *testing.T) {
 func TestAnOlderListIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		late := time.Duration(0)
-		spec := specOf(t, "m", fmt.Sprintf(plain, ""))
+		spec := newSpec(t, "m", fmt.Sprintf(plain, ""))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key, Now: func() time.Time { return time.Now().Add(-late) }})
 		defer o.Cache.Close()
-		set := liveSet(t, m, o, spec)
+		set := newPlayedSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
 		<-set.Started()
 		synctest.Wait() // lists after the first ones are stored by then
 		s := set.servers[0]
 		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
-		o.Cache.Store("m", kept(t, spec, o, "theirs"))
+		o.Cache.Store("m", newCacheEntry(t, spec, o, "theirs"))
 		set.adoptLearned("m")
 		if got := offers(); got != "echo" {
 			t.Errorf("while it runs it offers %s", got)
 		}
 		s.Stop(t.Context())
 		late = time.Hour
-		o.Cache.Store("m", kept(t, spec, o, "older"))
+		o.Cache.Store("m", newCacheEntry(t, spec, o, "older"))
 		set.adoptLearned("m")
 		if got := offers(); got != "echo" {
 			t.Errorf("of an older list it took %s", got)
 		}
 		late = -time.Minute
-		o.Cache.Store("m", kept(t, spec, o, "newer"))
+		o.Cache.Store("m", newCacheEntry(t, spec, o, "newer"))
 		set.adoptLearned("m")
 		if got := offers(); got != "newer" {
 			t.Errorf("of a newer list it took nothing: %s", got)
@@ -161,19 +161,19 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
+		m := &fakeServer{}
+		spec := newSpec(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 		defer o.Cache.Close()
-		set := liveSet(t, m, o, spec)
+		set := newPlayedSet(t, m, o, spec)
 		defer set.Close(context.Background())
 		set.Start(nil)
 		<-set.Started()
 		s, begun := set.servers[0], time.Now()
 		await.Sleep(2 * time.Hour)
 		m.mu.Lock()
-		m.broken = "tools/list"
+		m.brokenMethod = "tools/list"
 		m.mu.Unlock()
 		if err := s.Refresh(t.Context()); tool.KindOf(err) != tool.Upstream {
 			t.Errorf("a refresh that failed: %v", err)
@@ -184,7 +184,7 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 				st.Validated, e.ValidatedAt, begun, st.Tools, e.LastErrorCode)
 		}
 		m.mu.Lock()
-		m.broken = "resources/list"
+		m.brokenMethod = "resources/list"
 		m.mu.Unlock()
 		_ = s.Refresh(t.Context())
 		if st := s.Status(); st.Validated.Equal(begun) {
@@ -197,14 +197,14 @@ func TestAFailedRefreshConfirmsNothing(t *testing.T) {
 func TestAStopIsNoFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		spec := specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"eager"`))
+		m := &fakeServer{}
+		spec := newSpec(t, "m", fmt.Sprintf(plain, `,"lifecycle":"eager"`))
 		o := Options{Key: make([]byte, 32)}
 		o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 		defer o.Cache.Close()
-		o.Cache.Store("m", kept(t, spec, o, "echo"))
+		o.Cache.Store("m", newCacheEntry(t, spec, o, "echo"))
 		m.hold = make(chan struct{})
-		set := liveSet(t, m, o, spec)
+		set := newPlayedSet(t, m, o, spec)
 		set.Start(nil)
 		synctest.Wait()
 		w := set.servers[0].listing.Want()
@@ -219,8 +219,8 @@ func TestAStopIsNoFailure(t *testing.T) {
 func TestChangesAreToldOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		var told []tool.ChangeKind
 		defer s.Watch(func(ch tool.Change) { told = append(told, ch.Kind) })()
@@ -267,31 +267,39 @@ func TestChangesAreToldOnce(t *testing.T) {
 func TestRefreshOften(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		do          func(*memory)
+		do          func(*fakeServer)
 		policy      Policy
+		stopped     bool  // a person stops it
 		least, most int64 // starts within two days
 	}{
 		"well":              {policy: Policy{RefreshStarts: true}, least: 38, most: 62},
 		"not to be started": {},
-		"fails":             {do: func(m *memory) { m.refuse.Store(true) }, policy: Policy{RefreshStarts: true}, least: 5, most: 13},
-		"needs a person":    {do: func(m *memory) { m.missing.Store(true) }, policy: Policy{RefreshStarts: true}, least: 1, most: 1},
+		"stopped":           {policy: Policy{RefreshStarts: true}, stopped: true, least: 1, most: 1},
+		"fails":             {do: func(m *fakeServer) { m.refuse.Store(true) }, policy: Policy{RefreshStarts: true}, least: 5, most: 13},
+		"needs a person":    {do: func(m *fakeServer) { m.missing.Store(true) }, policy: Policy{RefreshStarts: true}, least: 1, most: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
+				m := &fakeServer{}
 				if test.do != nil {
 					test.do(m)
 				}
-				spec := specOf(t, "m", fmt.Sprintf(plain, ""))
+				spec := newSpec(t, "m", fmt.Sprintf(plain, ""))
 				test.policy.RefreshEvery = time.Hour
 				o := Options{Key: make([]byte, 32), Policy: test.policy}
 				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 				defer o.Cache.Close()
-				o.Cache.Store("m", kept(t, spec, o, "echo"))
-				set := liveSet(t, m, o, spec)
+				o.Cache.Store("m", newCacheEntry(t, spec, o, "echo"))
+				set := newPlayedSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(nil)
+				if test.stopped {
+					if err := set.servers[0].Start(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					set.servers[0].Stop(t.Context())
+				}
 				await.Sleep(48 * time.Hour)
 				synctest.Wait()
 				if n := m.starts.Load(); n < test.least || n > test.most {
@@ -306,7 +314,7 @@ func TestRefreshOften(t *testing.T) {
 // that the server has just listed.
 func TestAStartThatEndsIsLive(t *testing.T) {
 	t.Parallel()
-	set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{})
+	set := NewSet([]Spec{newSpec(t, "m", fmt.Sprintf(plain, ""))}, Options{})
 	defer set.Close(context.Background())
 	s := set.servers[0]
 	p := s.pool.lock()

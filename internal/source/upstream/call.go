@@ -42,10 +42,10 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		if err != nil {
 			next, err := s.successor(ctx, err)
 			if err != nil {
-				return tool.Result{}, afterTry(sent, err)
+				return tool.Result{}, retryError(sent, err)
 			}
 			result, err := next.runInPlace(ctx, call)
-			return result, afterTry(sent, err)
+			return result, retryError(sent, err)
 		}
 		conn.beforeCall(call.Session)
 		result, err := conn.run(ctx, call)
@@ -59,17 +59,40 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 		switch {
 		case errors.Is(err, errNotInUse): // the connection was retired before the call was registered on it; nothing was sent
 			continue
+		case !again && ctx.Err() == nil && conn.renewHeaders(err): // nothing was carried out
+			again = true
+			continue
 		case again || ctx.Err() != nil || needsAuth(err) || !wasNotSent(err) && !(isLost(err) && s.mayRepeat(call)):
-			return tool.Result{}, afterTry(sent, conn.explainError(ctx, call, err))
+			return tool.Result{}, retryError(sent, conn.explainError(ctx, call, err))
 		}
 		again, sent = true, !wasNotSent(err) && call.HasEffects()
-		pauseFor(ctx, conn.Client.Link.Done(), endWait) // try again on a new connection
+		sleepFor(ctx, conn.Client.Link.Done(), endWait) // try again on a new connection
 	}
 }
 
-// afterTry adjusts the error of a repeated call. If an earlier try may have taken effect (sent), the outcome is
+// renewHeaders reports whether a call that failed with err is worth a try on a new connection, because the server asked
+// for a sign-in and headersCommand may print a new token by now. It takes the connection out of use.
+func (c *conn) renewHeaders(err error) bool {
+	s := c.server
+	if !needsAuth(err) || s.settings().HeadersCommand == nil {
+		return false
+	}
+	p := s.pool.lock()
+	defer s.pool.unlock()
+	if key, held := p.slotWith(c); held && !p.closed {
+		c.calls.Retire()
+		s.remove(p, key)
+		s.life.wg.Go(func() {
+			c.drain(s.life.ctx, s.set.opts.Drain)
+			c.Close(s.life.ctx)
+		})
+	}
+	return true
+}
+
+// retryError adjusts the error of a repeated call. If an earlier try may have taken effect (sent), the outcome is
 // unknown, whatever happened to the last try.
-func afterTry(sent bool, err error) error {
+func retryError(sent bool, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !sent || !ok || e.OutcomeUnknown {
 		return err
@@ -142,7 +165,7 @@ func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for pauseFor(ctx, over, startNews) {
+		for sleepFor(ctx, over, startNews) {
 			tell()
 		}
 	})
@@ -202,14 +225,14 @@ func (s *Server) startError(err error) error {
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return s.gaveUp(err, false)
+		return s.endedError(err, false)
 	}
 	return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Err: err}
 }
 
-// gaveUp returns the error for a call whose context ended before the answer came. sent says that the call may have
+// endedError returns the error for a call whose context ended before the answer came. sent says that the call may have
 // taken effect.
-func (s *Server) gaveUp(err error, sent bool) error {
+func (s *Server) endedError(err error, sent bool) error {
 	e := &tool.Error{Op: "call", Kind: tool.Canceled, Subject: s.name, Err: err}
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.Kind, e.OutcomeUnknown = tool.Timeout, sent
@@ -252,7 +275,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	for round := range maxRounds {
 		resp, err := c.Client.Call(ctx, req)
 		if err != nil {
-			return tool.Result{}, inRound(round, err)
+			return tool.Result{}, roundError(round, err)
 		}
 		if resp.Error != nil {
 			c.server.recheckTool(call, resp.Error)
@@ -287,9 +310,9 @@ func (c *conn) finish(f *inflight.Call) {
 	c.server.listing.Used(c.calls.Remove(f))
 }
 
-// inRound adjusts the error of one round of a call. From the second round on the server has received the call, so the
+// roundError adjusts the error of one round of a call. From the second round on the server has received the call, so the
 // error counts as sent.
-func inRound(round int, err error) error {
+func roundError(round int, err error) error {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	if round == 0 || !ok || e.Sent {
 		return err
@@ -329,7 +352,7 @@ func (c *conn) answerQuestions(ctx context.Context, f *inflight.Call, params, re
 		}
 		var answers json.RawMessage
 		for key, ask := range mcp.Members(requests) {
-			answer, err := c.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
+			answer, err := c.answerQuestion(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
 			if err != nil {
 				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "the server asked for something that the client does not provide", Err: err}
 			}
@@ -477,10 +500,10 @@ func (c *conn) explainError(ctx context.Context, call *tool.Call, err error) err
 		err = context.Cause(ctx)
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return afterTry(effects && (e.Kind == tool.Timeout || e.Kind == tool.Canceled), err)
+		return retryError(effects && (e.Kind == tool.Timeout || e.Kind == tool.Canceled), err)
 	}
 	if ctx.Err() != nil {
-		return c.server.gaveUp(err, effects)
+		return c.server.endedError(err, effects)
 	}
 	link, ok := errors.AsType[*mcp.LinkError](err)
 	if !ok {

@@ -12,10 +12,10 @@ import (
 // BenchmarkRun measures one tool call on a running server connected by pipes in memory: the cost within this package,
 // without a real transport. To compare revisions, run them in turns and compare the medians.
 func BenchmarkRun(b *testing.B) {
-	m := &memory{}
-	s, done := live(b, m, fmt.Sprintf(plain, ""))
+	m := &fakeServer{}
+	s, done := newPlayedServer(b, m, fmt.Sprintf(plain, ""))
 	defer done()
-	if err := echo(s); err != nil {
+	if err := callEchoTool(s); err != nil {
 		b.Fatal(err)
 	}
 	call := &tool.Call{

@@ -51,7 +51,7 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 	_, f := c.calls.Add(t.Context(), &tool.Call{Request: tool.Request{Kind: tool.KindCall, Caller: p}}, time.Hour)
 	done := make(chan error, 1)
 	go func() { // ends with the question
-		_, err := c.askBack(t.Context(), f, "elicitation/create", nil)
+		_, err := c.answerQuestion(t.Context(), f, "elicitation/create", nil)
 		done <- err
 	}()
 	<-p.asked

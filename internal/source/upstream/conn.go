@@ -119,8 +119,8 @@ const (
 	lastWait  = time.Minute
 )
 
-// pauseFor waits for d and returns true; it returns false as soon as ctx or done ends.
-func pauseFor(ctx context.Context, done <-chan struct{}, d time.Duration) bool {
+// sleepFor waits for d and returns true; it returns false as soon as ctx or done ends.
+func sleepFor(ctx context.Context, done <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -22,18 +22,18 @@ func TestServerIsASource(t *testing.T) {
 			t.Parallel()
 			tooltest.Source(t, func(t *testing.T) tooltest.Fixture {
 				transport, era, _ := strings.Cut(name, " ")
-				raw := stdio(t, "--era", era)
+				raw := stdioEntry(t, "--era", era)
 				if transport == "http" {
 					raw = `{"url":"` + mcptest.StartHTTP(t, "--era", era) + `"}`
 				}
-				return fixture(t, start(t, raw))
+				return newFixture(t, startServer(t, raw))
 			})
 		})
 	}
 }
 
-// stdio returns the entry of a fakemcp with these flags, over stdio.
-func stdio(t *testing.T, flags ...string) string {
+// stdioEntry returns the entry of a fakemcp with these flags, over stdio.
+func stdioEntry(t *testing.T, flags ...string) string {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
 	vars := map[string]string{}
@@ -48,8 +48,8 @@ func stdio(t *testing.T, flags ...string) string {
 	return string(raw)
 }
 
-// start starts the server of an entry and returns it when it is ready. The server is closed with the test.
-func start(t *testing.T, raw string) *upstream.Server {
+// startServer starts the server of an entry and returns it when it is ready. The server is closed with the test.
+func startServer(t *testing.T, raw string) *upstream.Server {
 	t.Helper()
 	set := newSet(t, raw)
 	set.Start(nil)
@@ -81,11 +81,11 @@ func newSet(t *testing.T, entries ...string) *upstream.Set {
 	return set
 }
 
-// fixture describes a fakemcp for the tests that each source must pass.
-func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
+// newFixture describes a fakemcp for the tests that each source must pass.
+func newFixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 	t.Helper()
 	do := func(name, args string) {
-		if _, err := s.Run(t.Context(), action(name, args)); err != nil && t.Context().Err() == nil {
+		if _, err := s.Run(t.Context(), newToolCall(name, args)); err != nil && t.Context().Err() == nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -96,7 +96,7 @@ func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 		Change: func() { do("change", `{"kind":"tools"}`) },
 		Good: func() []*tool.Call {
 			return []*tool.Call{
-				action("echo", `{"text":"hello"}`),
+				newToolCall("echo", `{"text":"hello"}`),
 				{Request: tool.Request{Kind: tool.KindRead, Name: uri}, Target: uri, Args: json.RawMessage("{}")},
 				{Request: tool.Request{Kind: tool.KindPrompt, Name: "s0__greet"}, Target: "greet", Args: json.RawMessage(`{"name":"Ada"}`)},
 				{
@@ -105,19 +105,19 @@ func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 				},
 			}
 		},
-		Fails: func() *tool.Call { return action("fail", "{}") },
+		Fails: func() *tool.Call { return newToolCall("fail", "{}") },
 		Refused: func() []*tool.Call {
 			return []*tool.Call{
-				action("no such tool", "{}"), action("rpcerror", `{"code":7}`),
+				newToolCall("no such tool", "{}"), newToolCall("rpcerror", `{"code":7}`),
 				{Request: tool.Request{Kind: tool.KindRead, Name: "fake://none"}, Target: "fake://none"},
 				{Request: tool.Request{Kind: tool.KindPrompt, Name: "none"}, Target: "none", Args: json.RawMessage("{}")},
 			}
 		},
-		Hangs: func() *tool.Call { return action("hang", "{}") },
+		Hangs: func() *tool.Call { return newToolCall("hang", "{}") },
 	}
 }
 
-// action is a call of one of the server's tools.
-func action(name, args string) *tool.Call {
+// newToolCall is a call of one of the server's tools.
+func newToolCall(name, args string) *tool.Call {
 	return &tool.Call{Request: tool.Request{ID: tool.NewCallID(), Kind: tool.KindCall, Name: "s0__" + name}, Target: name, Args: json.RawMessage(args)}
 }

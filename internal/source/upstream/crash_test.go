@@ -20,8 +20,8 @@ import (
 	"collie/test/await"
 )
 
-// shell returns the entry of a fakemcp that a shell script starts as "$@".
-func shell(t *testing.T, script string, flags ...string) string {
+// shellEntry returns the entry of a fakemcp that a shell script starts as "$@".
+func shellEntry(t *testing.T, script string, flags ...string) string {
 	t.Helper()
 	path, args, env := mcptest.Command(t, flags...)
 	vars := map[string]string{}
@@ -42,11 +42,11 @@ func shell(t *testing.T, script string, flags ...string) string {
 // has been started again.
 func TestStateWhileACrashedProcessLives(t *testing.T) {
 	t.Parallel()
-	s := start(t, shell(t, `exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 1`))
+	s := startServer(t, shellEntry(t, `exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 1`))
 	var calls sync.WaitGroup
-	calls.Go(func() { _, _ = s.Run(t.Context(), action("crash", "{}")) })
+	calls.Go(func() { _, _ = s.Run(t.Context(), newToolCall("crash", "{}")) })
 	for range 20 { // some of them while the old process lives
-		calls.Go(func() { _, _ = s.Run(t.Context(), action("echo", "{}")) })
+		calls.Go(func() { _, _ = s.Run(t.Context(), newToolCall("echo", "{}")) })
 		await.Moment(10 * time.Millisecond)
 	}
 	calls.Wait() // it is known by then how the process ended
@@ -69,11 +69,11 @@ func (legacyCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessa
 func TestSecondEraThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	lock := filepath.Join(t.TempDir(), "lock")
-	s := start(t, shell(t, `mkdir `+lock+` || { echo "already running" >&2; exit 1; }; exec "$@"`, "--era", "both"))
-	if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+	s := startServer(t, shellEntry(t, `mkdir `+lock+` || { echo "already running" >&2; exit 1; }; exec "$@"`, "--era", "both"))
+	if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`)); err != nil {
 		t.Fatal(err)
 	}
-	call := action("echo", `{"text":"a"}`)
+	call := newToolCall("echo", `{"text":"a"}`)
 	call.Caller, call.Origin = legacyCaller{}, tool.MCPLocal
 	for range 2 {
 		if _, err := s.Run(t.Context(), call); err != nil {
@@ -91,14 +91,14 @@ func TestSecretsStayOutOfTheLog(t *testing.T) {
 	const secret = "s3cr3t-of-the-entry"
 	var text strings.Builder
 	var mu sync.Mutex
-	log := slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+	log := slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return text.Write(p)
 	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	env := func(name string) (string, bool) { return secret, name == "KEY" }
 	var specs []upstream.Spec
-	for i, raw := range []string{`{"url":"http://127.0.0.1:1/mcp?key=${KEY}"}`, `{"command":"${KEY}"}`, shell(t, `echo "${1#/}" ${KEY} >&2; exit 1`)} {
+	for i, raw := range []string{`{"url":"http://127.0.0.1:1/mcp?key=${KEY}"}`, `{"command":"${KEY}"}`, shellEntry(t, `echo "${1#/}" ${KEY} >&2; exit 1`)} {
 		e, problems := entry.Parse("s"+string(rune('0'+i)), json.RawMessage(raw), entry.Options{Dir: t.TempDir(), Env: env})
 		specs = append(specs, upstream.Spec{Entry: e, Problems: problems})
 	}
@@ -118,6 +118,6 @@ func TestSecretsStayOutOfTheLog(t *testing.T) {
 	}
 }
 
-type writer func([]byte) (int, error)
+type writerFunc func([]byte) (int, error)
 
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }

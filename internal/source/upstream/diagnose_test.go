@@ -37,7 +37,7 @@ func TestDiagnose(t *testing.T) {
 		raw  string
 		want []string
 	}{
-		"stdio": {stdio(t), []string{
+		"stdio": {stdioEntry(t), []string{
 			"settings", "command", "environment", "start and handshake", "tools", "model APIs", "resources", "prompts", "ping", "stop",
 		}},
 		"http": {`{"url":"` + mcptest.StartHTTP(t, "--era", "modern") + `"}`, []string{
@@ -68,7 +68,7 @@ func TestDiagnoseFails(t *testing.T) {
 	}{
 		"no such command": {raw: `{"command":"no-such-command"}`, step: "command", reason: "command_not_found", hint: "install it, or give its full path"},
 		"no such folder":  {raw: `{"command":"/bin/sh","cwd":"/no/such/folder"}`, step: "start and handshake", reason: "config_invalid", hint: "make that folder, or change cwd"},
-		"ends at once":    {raw: stdio(t, "--exit-code", "7", "--print-stderr", "out of luck"), step: "start and handshake", reason: "exited_early"},
+		"ends at once":    {raw: stdioEntry(t, "--exit-code", "7", "--print-stderr", "out of luck"), step: "start and handshake", reason: "exited_early"},
 		"not there":       {raw: `{"url":"http://127.0.0.1:1/mcp"}`, step: "start and handshake", reason: "connection_refused", hint: "is it running, and is the url right?"},
 		"untrusted": {
 			raw: `{"command":"no-such-command"}`, off: "untrusted", step: "settings", reason: string(tool.Disabled),

@@ -37,7 +37,7 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 			open := func(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
 				fromUs, toServer := io.Pipe()
 				fromServer, toUs := io.Pipe()
-				go answer(fromUs, toUs, answers) // ends with the pipes
+				go answerRequests(fromUs, toUs, answers) // ends with the pipes
 				lines := mcp.NewLines(fromServer, toServer, 0, func() error {
 					_ = toServer.Close()
 					return fromServer.Close()
@@ -45,10 +45,10 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 				c.Client, err = mcp.Connect(ctx, mcp.NewConn(lines, c, nil), opts)
 				return err
 			}
-			set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{open: open})
+			set := NewSet([]Spec{newSpec(t, "m", fmt.Sprintf(plain, ""))}, Options{open: open})
 			defer set.Close(context.Background())
 			s := set.servers[0]
-			if err := echo(s); err != nil {
+			if err := callEchoTool(s); err != nil {
 				t.Fatal(err)
 			}
 			if st := s.Status(); st.Tools != 1 {
@@ -62,8 +62,8 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 	}
 }
 
-// answer answers requests by their method. An empty answer means "method not found".
-func answer(in io.Reader, out io.Writer, answers map[string]string) {
+// answerRequests answers requests by their method. An empty answer means "method not found".
+func answerRequests(in io.Reader, out io.Writer, answers map[string]string) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var req struct {
 			ID     json.RawMessage

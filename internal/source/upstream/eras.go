@@ -62,8 +62,10 @@ func (p *slots) firstEra(era mcp.Era) (first mcp.Era, only bool) {
 	return cmp.Or(era, p.eras.caller, p.eras.home, p.lastCaller(), otherwise), false
 }
 
-// slotOf returns the slot of the connection for a caller.
-func (p *slots) slotOf(want slot) slot {
+// connKey returns the slot under which the pool keeps the connection for a caller. It leaves out of want what makes no
+// connection of its own: the session unless connections are isolated by session, and an era that the primary connection
+// serves too.
+func (p *slots) connKey(want slot) slot {
 	if p.settings().Isolation != entry.Session {
 		want.session = ""
 	}
@@ -84,10 +86,10 @@ func (p *slots) servesEra(have, want mcp.Era) bool {
 	return want == 0 || have == want || p.eras.spoken == speaksLegacy || p.eras.spoken == speaksModern || p.settings().Protocol != "auto"
 }
 
-// anyOf returns an existing connection, or one being opened, to a caller that only wants the lists of a server with a
+// connForLists returns an existing connection, or one being opened, to a caller that only wants the lists of a server with a
 // connection for each session. feed is the connection whose lists are published. It returns nil if the caller has to
 // open one.
-func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *opening) {
+func (p *slots) connForLists(want slot, forCall bool, feed *listing.Feed) (*conn, *opening) {
 	if want != (slot{}) || forCall || p.settings().Isolation != entry.Session || supervise.AlwaysOn(p.settings()) {
 		return nil, nil
 	}
@@ -102,9 +104,9 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 	return nil, nil
 }
 
-// assign gives the primary connection to a session that has none yet, provided it has served no call. It returns nil
+// assignPrimary gives the primary connection to a session that has none yet, provided it has served no call. It returns nil
 // otherwise.
-func (p *slots) assign(key slot, era mcp.Era) *conn {
+func (p *slots) assignPrimary(key slot, era mcp.Era) *conn {
 	c := p.primary
 	if key.session == "" || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
 		return nil
@@ -133,15 +135,15 @@ func (s *Server) reopenPrimary(p *slots) {
 	}
 }
 
-// isForCaller reports whether the connection from a start suits a caller that waited for it, and marks it as used if
-// so. It does not suit if a session has taken it, or if it has the other era and the server turned out to speak both.
-func (s *Server) isForCaller(o *opening, want slot, forCall bool) bool {
+// claimForCaller reports whether the connection from a start suits a caller that waited for it. If the caller has a call
+// to make (forCall), it then also marks the connection as used. It does not suit if a session has taken it, or if it has the other era and the server turned out to speak both.
+func (s *Server) claimForCaller(o *opening, want slot, forCall bool) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if want == (slot{}) && !forCall {
 		return true // the caller only fetches the lists
 	}
-	if at, held := p.slotWith(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
+	if at, held := p.slotWith(o.conn); held && o.conn.Alive() && at != p.connKey(want) {
 		return false
 	}
 	o.conn.used = o.conn.used || forCall

@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// bothEras returns a server that speaks both eras, each connection in a process of its own.
-func bothEras(t *testing.T) *Server {
+// newServerOfBothEras returns a server that speaks both eras, each connection in a process of its own.
+func newServerOfBothEras(t *testing.T) *Server {
 	t.Helper()
 	path, args, env := mcptest.Command(t, "--era", "both")
 	vars := map[string]string{}
@@ -28,16 +28,16 @@ func bothEras(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := NewSet([]Spec{specOf(t, "m", string(raw))}, Options{})
+	set := NewSet([]Spec{newSpec(t, "m", string(raw))}, Options{})
 	t.Cleanup(func() { set.Close(context.Background()) })
 	return set.servers[0]
 }
 
-// drive makes a call as the pipeline does: Current, then Run.
-func drive(t *testing.T, s *Server, era mcp.Era) {
+// callEcho makes a call as the pipeline does: Current, then Run.
+func callEcho(t *testing.T, s *Server, era mcp.Era) {
 	t.Helper()
 	call := &tool.Call{
-		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: ofEra{era: era}, Origin: tool.MCPLocal},
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: callerOfEra{era: era}, Origin: tool.MCPLocal},
 		Target:  "echo", Args: json.RawMessage(`{"text":"a"}`), Action: &tool.Action{Name: "echo"},
 	}
 	a, err := s.Current(t.Context(), call)
@@ -56,12 +56,12 @@ func TestOneEraOneProcess(t *testing.T) {
 	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
 		t.Run(era.String(), func(t *testing.T) {
 			t.Parallel()
-			s := bothEras(t)
+			s := newServerOfBothEras(t)
 			for range 3 {
-				drive(t, s, era)
+				callEcho(t, s, era)
 			}
-			if st := s.Status(); s.connections() != 1 || st.Era != era.String() || st.State != tool.StateReady || st.PID == 0 {
-				t.Errorf("%d connections, it speaks %s and is %s with pid %d", s.connections(), st.Era, st.State, st.PID)
+			if st := s.Status(); s.countConnections() != 1 || st.Era != era.String() || st.State != tool.StateReady || st.PID == 0 {
+				t.Errorf("%d connections, it speaks %s and is %s with pid %d", s.countConnections(), st.Era, st.State, st.PID)
 			}
 		})
 	}
@@ -70,13 +70,13 @@ func TestOneEraOneProcess(t *testing.T) {
 // A process that was started without a call is replaced by one of the first caller's era.
 func TestAnUnusedProcessMakesRoom(t *testing.T) {
 	t.Parallel()
-	s := bothEras(t)
+	s := newServerOfBothEras(t)
 	if err := s.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	drive(t, s, mcp.Modern)
-	if st := s.Status(); s.connections() != 1 || st.Era != "modern" || st.Tools == 0 || !s.listing.Live() {
-		t.Errorf("%d connections, it speaks %s and has %d tools", s.connections(), st.Era, st.Tools)
+	callEcho(t, s, mcp.Modern)
+	if st := s.Status(); s.countConnections() != 1 || st.Era != "modern" || st.Tools == 0 || !s.listing.Live() {
+		t.Errorf("%d connections, it speaks %s and has %d tools", s.countConnections(), st.Era, st.Tools)
 	}
 }
 
@@ -84,33 +84,33 @@ func TestAnUnusedProcessMakesRoom(t *testing.T) {
 // both eras.
 func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	t.Parallel()
-	s := bothEras(t)
-	drive(t, s, mcp.Legacy)
-	drive(t, s, mcp.Modern)
-	drive(t, s, mcp.Legacy)
+	s := newServerOfBothEras(t)
+	callEcho(t, s, mcp.Legacy)
+	callEcho(t, s, mcp.Modern)
+	callEcho(t, s, mcp.Legacy)
 	p := s.pool.lock()
 	c := p.extra[slot{era: mcp.Modern}]
 	s.pool.unlock()
-	if s.connections() != 2 || c == nil || c.Client.Era != mcp.Modern {
-		t.Errorf("%d connections", s.connections())
+	if s.countConnections() != 2 || c == nil || c.Client.Era != mcp.Modern {
+		t.Errorf("%d connections", s.countConnections())
 	}
 }
 
 // After a stop, the first connection has the era of the first caller, and the server becomes ready as before.
 func TestTheFirstConnectionAfterAStop(t *testing.T) {
 	t.Parallel()
-	s := bothEras(t)
-	drive(t, s, mcp.Modern)
-	drive(t, s, mcp.Legacy)
-	if n := s.connections(); n != 2 {
+	s := newServerOfBothEras(t)
+	callEcho(t, s, mcp.Modern)
+	callEcho(t, s, mcp.Legacy)
+	if n := s.countConnections(); n != 2 {
 		t.Fatalf("%d connections for clients of two eras", n)
 	}
 	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern, mcp.Legacy} {
 		s.Stop(t.Context())
-		drive(t, s, era)
-		if st := s.Status(); st.State != tool.StateReady || st.PID == 0 || st.Era != era.String() || !s.listing.Live() || s.connections() != 1 {
+		callEcho(t, s, era)
+		if st := s.Status(); st.State != tool.StateReady || st.PID == 0 || st.Era != era.String() || !s.listing.Live() || s.countConnections() != 1 {
 			t.Errorf("called in the %s era it is %s, pid %d, speaks %s, lists live %v, %d connections",
-				era, st.State, st.PID, st.Era, s.listing.Live(), s.connections())
+				era, st.State, st.PID, st.Era, s.listing.Live(), s.countConnections())
 		}
 	}
 }
@@ -124,7 +124,7 @@ read x; read x; echo "out of luck" >&2; exit 9`
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := NewSet([]Spec{specOf(t, "m", string(raw))}, Options{})
+	set := NewSet([]Spec{newSpec(t, "m", string(raw))}, Options{})
 	defer set.Close(context.Background())
 	if err := set.servers[0].Start(t.Context()); err == nil {
 		t.Fatal("it started")
@@ -139,14 +139,14 @@ func TestInputWithoutQuestions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &scripted{flags: []string{"--era", "modern"}, list: map[string]string{"tools/call": `{"resultType":"input_required","requestState":"a"}`}}
-		s, _, done := playing(t, m, "", Options{})
+		s, _, done := newScriptedServer(t, m, "", Options{})
 		defer done()
 		_, err := s.Run(t.Context(), &tool.Call{
 			Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: nobody{}},
 			Target:  "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
 		})
 		asked := 0
-		for _, method := range slices.Concat(m.starts()...) {
+		for _, method := range slices.Concat(m.methodsByStart()...) {
 			if method == "tools/call" {
 				asked++
 			}

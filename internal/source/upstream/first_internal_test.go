@@ -24,14 +24,14 @@ import (
 	"collie/test/await"
 )
 
-// ofEra is a client of an era that answers no questions.
-type ofEra struct {
+// callerOfEra is a client of an era that answers no questions.
+type callerOfEra struct {
 	nobody
 
 	era mcp.Era
 }
 
-func (c ofEra) Supports(what tool.Capability) bool {
+func (c callerOfEra) Supports(what tool.Capability) bool {
 	return what == tool.TakesInputRequired && c.era == mcp.Modern
 }
 
@@ -51,15 +51,15 @@ type scripted struct {
 	begun []time.Time
 }
 
-// asked notes that a start was asked for a method.
-func (s *scripted) asked(start int, method string) {
+// recordMethod notes that a start was asked for a method.
+func (s *scripted) recordMethod(start int, method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.procs[start] = append(s.procs[start], method)
 }
 
-// starts returns, for each start, the methods it was asked.
-func (s *scripted) starts() [][]string {
+// methodsByStart returns, for each start, the methods it was asked.
+func (s *scripted) methodsByStart() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([][]string, len(s.procs))
@@ -133,7 +133,7 @@ func (s *scripted) filter(start int, from io.Reader, to io.WriteCloser, out io.W
 			line := bytes.Clone(buf[:i+1])
 			buf = buf[i+1:]
 			method := mcp.GetString(json.RawMessage(line), "method")
-			s.asked(start, method)
+			s.recordMethod(start, method)
 			result, own := s.list[method]
 			switch {
 			case s.hung[method]:
@@ -160,7 +160,7 @@ func (s *scripted) transport(h http.Handler, start int) *http.Transport {
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			method := mcp.GetString(body, "method")
 			if r.Method == http.MethodPost {
-				s.asked(start, method)
+				s.recordMethod(start, method)
 				await.Sleep(max(s.slow[""], s.slow[method]))
 			}
 			if s.hung[method] {
@@ -191,8 +191,8 @@ func (o *once) Accept() (net.Conn, error) {
 func (o *once) Close() error   { return nil }
 func (o *once) Addr() net.Addr { return o.conn.LocalAddr() }
 
-// playing returns a server played by s, with its set and its cache.
-func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, set *Set, done func()) {
+// newScriptedServer returns a server played by s, with its set and its cache.
+func newScriptedServer(t *testing.T, s *scripted, more string, o Options) (srv *Server, set *Set, done func()) {
 	t.Helper()
 	o.open, o.Key = s.open, make([]byte, 32)
 	if o.Cache == nil {
@@ -203,16 +203,16 @@ func playing(t *testing.T, s *scripted, more string, o Options) (srv *Server, se
 	if s.http {
 		entry = `{"url":"http://server/mcp"` + more + `}`
 	}
-	set = NewSet([]Spec{specOf(t, "m", entry)}, o)
+	set = NewSet([]Spec{newSpec(t, "m", entry)}, o)
 	return set.servers[0], set, func() { set.Close(context.Background()) }
 }
 
-// firstCall makes a call as the pipeline does and returns how long it took.
-func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Duration {
+// timeFirstCall makes a call as the pipeline does and returns how long it took.
+func timeFirstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	call := &tool.Call{
-		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: ofEra{era: era}, Origin: tool.MCPLocal, Session: session},
+		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: callerOfEra{era: era}, Origin: tool.MCPLocal, Session: session},
 		Target:  "echo", Args: json.RawMessage(`{"text":"a"}`), Action: &tool.Action{Name: "echo"},
 	}
 	a, err := s.Current(t.Context(), call)
@@ -239,7 +239,7 @@ func TestOptionalListsDelayNothing(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := &scripted{flags: []string{"--era", era.String()}, boot: time.Second, slow: s.slow, hung: s.hung}
-					srv, set, done := playing(t, s, "", Options{})
+					srv, set, done := newScriptedServer(t, s, "", Options{})
 					defer done()
 					begun := time.Now()
 					set.Start(nil)
@@ -248,7 +248,7 @@ func TestOptionalListsDelayNothing(t *testing.T) {
 						t.Errorf("cold: %d tools after %v, it is %s", srv.Status().Tools, took, srv.Status().State)
 					}
 					srv.Stop(t.Context())
-					if took := firstCall(t, srv, era, ""); took > s.boot {
+					if took := timeFirstCall(t, srv, era, ""); took > s.boot {
 						t.Errorf("the first call took %v of a server that starts in %v", took, s.boot)
 					}
 					begun = time.Now()
@@ -268,7 +268,7 @@ func TestAFailedStartIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{hung: map[string]bool{"initialize": true}, stays: 6 * time.Second}
-		srv, set, done := playing(t, s, `,"startTimeout":"3s"`, Options{})
+		srv, set, done := newScriptedServer(t, s, `,"startTimeout":"3s"`, Options{})
 		defer done()
 		begun := time.Now()
 		set.Start(nil)
@@ -290,7 +290,7 @@ func TestAHungListKeepsWhatWasKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{hung: map[string]bool{}}
-		srv, set, done := playing(t, s, "", Options{})
+		srv, set, done := newScriptedServer(t, s, "", Options{})
 		defer done()
 		if err := srv.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func TestNoHalfEntryOfAnUnknownServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{hung: map[string]bool{"prompts/list": true}}
-		srv, set, done := playing(t, s, "", Options{})
+		srv, set, done := newScriptedServer(t, s, "", Options{})
 		if err := srv.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestChangesWhileLearning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{hung: map[string]bool{"resources/list": true}}
-		srv, _, done := playing(t, s, "", Options{})
+		srv, _, done := newScriptedServer(t, s, "", Options{})
 		defer done()
 		if err := srv.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -367,8 +367,8 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &scripted{flags: []string{"--era", "both"}, boot: time.Second}
 					// A client of the other era has shown that the server speaks both.
-					srv, set, done := playing(t, s, isolation, Options{})
-					firstCall(t, srv, mcp.Modern, "x")
+					srv, set, done := newScriptedServer(t, s, isolation, Options{})
+					timeFirstCall(t, srv, mcp.Modern, "x")
 					<-srv.Ready(tool.ListResources)
 					synctest.Wait()
 					e, _, _ := set.cache().Lookup(*srv.listing.Want())
@@ -377,14 +377,14 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 						t.Fatalf("kept: %+v", e)
 					}
 					again := &scripted{flags: s.flags, boot: s.boot}
-					srv, set, done = playing(t, again, isolation, Options{Cache: set.cache()})
+					srv, set, done = newScriptedServer(t, again, isolation, Options{Cache: set.cache()})
 					defer done()
 					set.Start(nil)
-					if took := firstCall(t, srv, era, "a"); took > s.boot {
+					if took := timeFirstCall(t, srv, era, "a"); took > s.boot {
 						t.Errorf("the first call took %v", took)
 					}
 					synctest.Wait()
-					starts := again.starts()
+					starts := again.methodsByStart()
 					first := map[mcp.Era]string{mcp.Legacy: "initialize", mcp.Modern: "server/discover"}[era]
 					if len(starts) != 1 || starts[0][0] != first || srv.Status().Era != era.String() {
 						t.Errorf("a caller of the %s era caused %d starts, which began with %v; it speaks %s", era, len(starts), starts, srv.Status().Era)
@@ -423,16 +423,16 @@ func TestUnknownEras(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &scripted{http: test.http, flags: []string{"--era", test.server}}
-				srv, set, done := playing(t, s, "", Options{})
+				srv, set, done := newScriptedServer(t, s, "", Options{})
 				defer done()
 				if test.caller == 0 {
 					set.Start(nil)
 				} else {
-					firstCall(t, srv, test.caller, "")
+					timeFirstCall(t, srv, test.caller, "")
 				}
 				<-srv.Ready(tool.ListResources)
 				synctest.Wait()
-				starts := s.starts()
+				starts := s.methodsByStart()
 				if len(starts) != 1 || len(starts[0]) < len(test.begins) || !slices.Equal(starts[0][:len(test.begins)], test.begins) {
 					t.Errorf("asked for %v, want one start that begins with %v", starts, test.begins)
 				}
@@ -453,22 +453,22 @@ func TestAModernCallerAfterALegacyStart(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &scripted{flags: []string{"--era", server}}
-				srv, set, done := playing(t, s, "", Options{})
+				srv, set, done := newScriptedServer(t, s, "", Options{})
 				defer done()
 				set.Start(nil)
 				<-srv.Ready(tool.ListResources)
 				for range 3 {
-					firstCall(t, srv, mcp.Modern, "")
+					timeFirstCall(t, srv, mcp.Modern, "")
 				}
 				synctest.Wait()
 				e, _, _ := set.cache().Lookup(*srv.listing.Want())
 				c, err := srv.connectionFor(t.Context(), slot{era: mcp.Modern}, false)
-				if n := len(s.starts()); err != nil || n != 2 || c.Client.Era.String() != want || e.Eras != server {
+				if n := len(s.methodsByStart()); err != nil || n != 2 || c.Client.Era.String() != want || e.Eras != server {
 					t.Errorf("%d starts, he is spoken to in the era %s and it is kept as %q: %v", n, c.Client.Era, e.Eras, err)
 				}
 				srv.Stop(t.Context())
-				firstCall(t, srv, mcp.Modern, "")
-				if n := len(s.starts()); n != 3 {
+				timeFirstCall(t, srv, mcp.Modern, "")
+				if n := len(s.methodsByStart()); n != 3 {
 					t.Errorf("%d starts after a stop", n-2)
 				}
 			})
@@ -485,28 +485,28 @@ func TestTheFirstSessionGetsTheFirstProcess(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &scripted{boot: time.Second}
-				srv, set, done := playing(t, s, `,"isolation":"session"`, Options{})
+				srv, set, done := newScriptedServer(t, s, `,"isolation":"session"`, Options{})
 				defer done()
 				set.Start(nil)
 				if !early {
 					<-srv.Ready(tool.ListResources)
 				}
-				firstCall(t, srv, mcp.Legacy, "a")
-				if n := len(s.starts()); n != 1 || srv.connections() != 1 {
-					t.Errorf("the first session caused %d starts, %d connections", n, srv.connections())
+				timeFirstCall(t, srv, mcp.Legacy, "a")
+				if n := len(s.methodsByStart()); n != 1 || srv.countConnections() != 1 {
+					t.Errorf("the first session caused %d starts, %d connections", n, srv.countConnections())
 				}
 				<-srv.Ready(tool.ListResources)
-				if took := firstCall(t, srv, mcp.Legacy, "b"); took > s.boot {
+				if took := timeFirstCall(t, srv, mcp.Legacy, "b"); took > s.boot {
 					t.Errorf("the second session's first call took %v", took)
 				}
 				synctest.Wait()
-				starts := s.starts()
+				starts := s.methodsByStart()
 				if len(starts) != 2 || slices.Contains(starts[1], "tools/list") {
 					t.Errorf("the second session's process was asked for %v", starts[1:])
 				}
-				firstCall(t, srv, mcp.Legacy, "a")
-				if n := len(s.starts()); n != 2 || srv.connections() != 2 {
-					t.Errorf("%d starts and %d connections of two sessions", n, srv.connections())
+				timeFirstCall(t, srv, mcp.Legacy, "a")
+				if n := len(s.methodsByStart()); n != 2 || srv.countConnections() != 2 {
+					t.Errorf("%d starts and %d connections of two sessions", n, srv.countConnections())
 				}
 				if _, err := srv.Current(t.Context(), &tool.Call{Request: tool.Request{Session: "a"}, Action: &tool.Action{Name: "echo"}}); err != nil || !srv.listing.Live() {
 					t.Errorf("its lists are live: %v (%v)", srv.listing.Live(), err)
@@ -526,11 +526,11 @@ func TestRoundTripsOfAFirstCall(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := &scripted{http: true, flags: []string{"--era", server}, slow: map[string]time.Duration{"": trip}}
-					srv, _, done := playing(t, s, "", Options{})
+					srv, _, done := newScriptedServer(t, s, "", Options{})
 					defer done()
 					// The start also waits a moment for the listening stream, which is not a round trip.
-					if took := firstCall(t, srv, era, "") - 20*time.Millisecond; took > 3*trip {
-						t.Errorf("it took %v, %.1f round trips: %v", took, float64(took)/float64(trip), s.starts())
+					if took := timeFirstCall(t, srv, era, "") - 20*time.Millisecond; took > 3*trip {
+						t.Errorf("it took %v, %.1f round trips: %v", took, float64(took)/float64(trip), s.methodsByStart())
 					}
 				})
 			})
@@ -543,11 +543,11 @@ func TestHeadersAfterALegacyList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scripted{http: true, flags: []string{"--era", "both"}}
-		srv, _, done := playing(t, s, "", Options{})
+		srv, _, done := newScriptedServer(t, s, "", Options{})
 		defer done()
-		firstCall(t, srv, mcp.Legacy, "") // the start for this call fetches the list
+		timeFirstCall(t, srv, mcp.Legacy, "") // the start for this call fetches the list
 		r, err := srv.Run(t.Context(), &tool.Call{
-			Request: tool.Request{Kind: tool.KindCall, Name: "m__header", Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal},
+			Request: tool.Request{Kind: tool.KindCall, Name: "m__header", Caller: callerOfEra{era: mcp.Modern}, Origin: tool.MCPLocal},
 			Target:  "header", Args: json.RawMessage(`{"region":"eu"}`), Action: &tool.Action{Name: "header"},
 		})
 		if era := srv.Status().Era; err != nil || r.IsError || era != mcp.Legacy.String() {
@@ -590,14 +590,14 @@ func TestAServerWithoutSessions(t *testing.T) {
 			c.Client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport}), opts)
 			return err
 		}
-		set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp"}`)}, Options{open: open, Drain: time.Minute})
+		set := NewSet([]Spec{newSpec(t, "m", `{"url":"http://server/mcp"}`)}, Options{open: open, Drain: time.Minute})
 		defer set.Close(context.Background())
 		srv := set.servers[0]
-		firstCall(t, srv, mcp.Legacy, "a") // it is under way when the other connection comes
+		timeFirstCall(t, srv, mcp.Legacy, "a") // it is under way when the other connection comes
 		synctest.Wait()
-		firstCall(t, srv, mcp.Legacy, "a")
-		if st := srv.Status(); st.Era != "modern" || srv.connections() != 1 || srv.pool.slots.eras.spoken != speaksModern || len(s.starts()) != 2 {
-			t.Errorf("it speaks %s (%s), %d connections after %d starts", st.Era, srv.pool.slots.eras.spoken, srv.connections(), len(s.starts()))
+		timeFirstCall(t, srv, mcp.Legacy, "a")
+		if st := srv.Status(); st.Era != "modern" || srv.countConnections() != 1 || srv.pool.slots.eras.spoken != speaksModern || len(s.methodsByStart()) != 2 {
+			t.Errorf("it speaks %s (%s), %d connections after %d starts", st.Era, srv.pool.slots.eras.spoken, srv.countConnections(), len(s.methodsByStart()))
 		}
 	})
 }
@@ -609,9 +609,9 @@ func TestAServerThatWaitsForInitialized(t *testing.T) {
 		s := &scripted{http: true, slow: map[string]time.Duration{"notifications/initialized": time.Second}}
 		strict := &strictHandshake{scripted: s}
 		o := Options{open: strict.open}
-		set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp"}`)}, o)
+		set := NewSet([]Spec{newSpec(t, "m", `{"url":"http://server/mcp"}`)}, o)
 		defer set.Close(context.Background())
-		if took := firstCall(t, set.servers[0], mcp.Legacy, ""); took > 2*time.Second {
+		if took := timeFirstCall(t, set.servers[0], mcp.Legacy, ""); took > 2*time.Second {
 			t.Errorf("it took %v", took)
 		}
 	})
@@ -697,14 +697,14 @@ func TestListsAfterALateStream(t *testing.T) {
 				c.Client, err = mcp.Connect(ctx, mcp.DialHTTP("http://server/mcp", c, &mcp.HTTPOptions{Transport: c.Transport}), opts)
 				return err
 			}
-			set := NewSet([]Spec{specOf(t, "m", `{"url":"http://server/mcp","protocol":"legacy"}`)}, Options{open: open})
+			set := NewSet([]Spec{newSpec(t, "m", `{"url":"http://server/mcp","protocol":"legacy"}`)}, Options{open: open})
 			defer set.Close(context.Background())
 			if err := set.servers[0].Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			await.Sleep(20 * time.Second)
 			asked := map[string]int{}
-			for _, method := range s.starts()[0] {
+			for _, method := range s.methodsByStart()[0] {
 				asked[method]++
 			}
 			if asked["tools/list"] != want || asked["prompts/list"] != want || asked["resources/list"] != 0 {

@@ -13,8 +13,8 @@ import (
 	"collie/test/await"
 )
 
-// callOf returns a call of echo by a client that found s in the list.
-func callOf(s *Server) *tool.Call {
+// newCall returns a call of echo by a client that found s in the list.
+func newCall(s *Server) *tool.Call {
 	return &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"},
 		Target:  "echo", Args: json.RawMessage(`{}`), Source: s, Action: &s.Offer().Tools[0].Actions[0],
@@ -29,13 +29,13 @@ func TestCallsOutliveAReplacedServer(t *testing.T) {
 		t.Run(fmt.Sprintf("waiting %v", waiting), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{tool: "echo"}
-				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m"`)))
+				m := &fakeServer{tool: "echo"}
+				set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m"`)))
 				defer done()
 				was := set.Server("m")
-				call := callOf(was)
+				call := newCall(was)
 				if waiting {
-					untilStopped() // it stops
+					waitAnHour() // it stops
 				}
 				m.hold = make(chan struct{})
 				errs := make(chan error, 3)
@@ -49,7 +49,7 @@ func TestCallsOutliveAReplacedServer(t *testing.T) {
 					go run() // its end is awaited below
 					synctest.Wait()
 				}
-				set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m","env":{"A":"b"}`))})
+				set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, `,"idleTimeout":"1m","env":{"A":"b"}`))})
 				synctest.Wait()
 				go run()
 				go func() {
@@ -90,17 +90,17 @@ func TestCallsOfAServerThatHasGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{tool: "echo"}
-				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				m := &fakeServer{tool: "echo"}
+				set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
 				was := set.Server("m")
-				call := callOf(was)
+				call := newCall(was)
 				m.mu.Lock()
 				m.tool = test.tool
 				m.mu.Unlock()
 				var specs []Spec
 				for _, more := range test.now {
-					specs = append(specs, specOf(t, "m", fmt.Sprintf(plain, more)))
+					specs = append(specs, newSpec(t, "m", fmt.Sprintf(plain, more)))
 				}
 				set.Apply(specs)
 				synctest.Wait()

@@ -22,8 +22,8 @@ import (
 func TestSetsLeaveNothingBehind(t *testing.T) {
 	url := mcptest.StartHTTP(t, "--era", "both")
 	entries := []string{
-		stdio(t), stdio(t, "--era", "modern"), `{"url":"` + url + `"}`, `{"url":"` + url + `","protocol":"legacy"}`,
-		stdio(t, "--never-answer"), stdio(t, "--exit-code", "1"), `{"command":"no-such-command"}`, `{"url":"http://127.0.0.1:1/mcp"}`,
+		stdioEntry(t), stdioEntry(t, "--era", "modern"), `{"url":"` + url + `"}`, `{"url":"` + url + `","protocol":"legacy"}`,
+		stdioEntry(t, "--never-answer"), stdioEntry(t, "--exit-code", "1"), `{"command":"no-such-command"}`, `{"url":"http://127.0.0.1:1/mcp"}`,
 	}
 	round := func(wait bool) {
 		set := newSet(t, entries...)
@@ -35,7 +35,7 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 				if err := s.Subscribe(t.Context(), "fake://static/hello"); err != nil {
 					t.Error(err)
 				}
-				calls.Go(func() { _, _ = s.Run(t.Context(), action("hang", "{}")) }) // ends with the set
+				calls.Go(func() { _, _ = s.Run(t.Context(), newToolCall("hang", "{}")) }) // ends with the set
 			}
 			await.Moment(20 * time.Millisecond) // for the calls to get there; without them the test is weaker
 		}
@@ -43,13 +43,13 @@ func TestSetsLeaveNothingBehind(t *testing.T) {
 		calls.Wait()
 	}
 	round(true) // what stays from a first time on is not a leak
-	before, running := descriptors(), goleak.IgnoreCurrent()
+	before, running := countDescriptors(), goleak.IgnoreCurrent()
 	for i := range 10 {
 		round(i%2 == 0)
 	}
 	runtime.GC()
 	// The system closes sockets when it likes.
-	await.Until(t, fmt.Sprintf("no more than %d descriptors are open", before), func() bool { return descriptors() <= before })
+	await.Until(t, fmt.Sprintf("no more than %d descriptors are open", before), func() bool { return countDescriptors() <= before })
 	if err := goleak.Find(running); err != nil {
 		t.Error(err)
 	}
@@ -67,8 +67,8 @@ func closeSet(t *testing.T, set *upstream.Set) {
 	}
 }
 
-// descriptors returns the number of open descriptors of this process, 0 if the system does not tell.
-func descriptors() int {
+// countDescriptors returns the number of open descriptors of this process, 0 if the system does not tell.
+func countDescriptors() int {
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return 0

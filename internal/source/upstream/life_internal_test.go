@@ -23,27 +23,27 @@ import (
 	"collie/test/await"
 )
 
-// memory is an MCP server connected by pipes in memory, so that tests control its time.
-type memory struct {
-	starts  atomic.Int64
-	refuse  atomic.Bool  // starts fail
-	deaf    atomic.Bool  // pings are not answered
-	mute    atomic.Bool  // calls are not answered
-	fatal   atomic.Int64 // the server dies at each of its next so many calls
-	calls   atomic.Int64
-	missing atomic.Bool   // starts fail because the program does not exist
-	subs    atomic.Int64  // requests of resources/subscribe
-	lists   atomic.Int64  // requests of tools/list
-	hold    chan struct{} // if not nil, starts wait until it is closed
+// fakeServer is an MCP server connected by pipes in memory, so that tests control its time.
+type fakeServer struct {
+	starts        atomic.Int64
+	refuse        atomic.Bool  // starts fail
+	ignoresPings  atomic.Bool  // pings are not answered
+	ignoresCalls  atomic.Bool  // calls are not answered
+	fatalCalls    atomic.Int64 // the server dies at each of its next so many calls
+	calls         atomic.Int64
+	missing       atomic.Bool   // starts fail because the program does not exist
+	subscriptions atomic.Int64  // requests of resources/subscribe
+	lists         atomic.Int64  // requests of tools/list
+	hold          chan struct{} // if not nil, starts wait until it is closed
 
-	mu     sync.Mutex
-	kill   func()
-	tool   string
-	broken string // this method fails
+	mu           sync.Mutex
+	kill         func()
+	tool         string
+	brokenMethod string // this method fails
 }
 
 // open connects c to the server by pipes. It replaces Options.open.
-func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
+func (m *fakeServer) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
 	m.starts.Add(1)
 	if m.hold != nil {
 		select {
@@ -78,7 +78,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 }
 
 // serve answers requests until in ends. It calls die where a request is to end the server.
-func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
+func (m *fakeServer) serve(in io.Reader, out io.Writer, die func()) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var req struct {
 			ID     json.RawMessage
@@ -89,7 +89,7 @@ func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 		}
 		result := `{}`
 		m.mu.Lock()
-		broken := m.broken == req.Method
+		broken := m.brokenMethod == req.Method
 		m.mu.Unlock()
 		if broken {
 			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"broken"}}`+"\n", req.ID)
@@ -104,18 +104,18 @@ func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 			result = `{"tools":[{"name":"` + m.tool + `","inputSchema":{"type":"object"}}]}`
 			m.mu.Unlock()
 		case "ping":
-			if m.deaf.Load() {
+			if m.ignoresPings.Load() {
 				continue
 			}
 		case "resources/subscribe":
-			m.subs.Add(1)
+			m.subscriptions.Add(1)
 		case "tools/call":
 			m.calls.Add(1)
-			if m.fatal.Add(-1) >= 0 {
+			if m.fatalCalls.Add(-1) >= 0 {
 				die()
 				return
 			}
-			if m.mute.Load() {
+			if m.ignoresCalls.Load() {
 				continue
 			}
 			result = `{"content":[]}`
@@ -125,7 +125,7 @@ func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 }
 
 // crash ends the server as if its process had died.
-func (m *memory) crash() {
+func (m *fakeServer) crash() {
 	m.mu.Lock()
 	kill := m.kill
 	m.mu.Unlock()
@@ -134,15 +134,15 @@ func (m *memory) crash() {
 	}
 }
 
-// live returns a server with the given entry, played by m. The test must call done before its bubble ends.
-func live(t testing.TB, m *memory, raw string) (s *Server, done func()) {
+// newPlayedServer returns a server with the given entry, played by m. The test must call done before its bubble ends.
+func newPlayedServer(t testing.TB, m *fakeServer, raw string) (s *Server, done func()) {
 	t.Helper()
-	set := liveSet(t, m, Options{}, specOf(t, "m", raw))
+	set := newPlayedSet(t, m, Options{}, newSpec(t, "m", raw))
 	return set.servers[0], func() { set.Close(context.Background()) }
 }
 
-// liveSet returns a set of servers, all played by m.
-func liveSet(t testing.TB, m *memory, o Options, specs ...Spec) *Set {
+// newPlayedSet returns a set of servers, all played by m.
+func newPlayedSet(t testing.TB, m *fakeServer, o Options, specs ...Spec) *Set {
 	t.Helper()
 	if m.tool == "" {
 		m.tool = "echo"
@@ -151,8 +151,8 @@ func liveSet(t testing.TB, m *memory, o Options, specs ...Spec) *Set {
 	return NewSet(specs, o)
 }
 
-// specOf returns the spec of entry raw under name.
-func specOf(t testing.TB, name, raw string) Spec {
+// newSpec returns the spec of entry raw under name.
+func newSpec(t testing.TB, name, raw string) Spec {
 	t.Helper()
 	e, problems := entry.Parse(name, json.RawMessage(raw), entry.Options{Dir: "/", Cache: &entry.Cache{
 		Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour,
@@ -165,11 +165,11 @@ func specOf(t testing.TB, name, raw string) Spec {
 	return Spec{Entry: e, Problems: problems}
 }
 
-// echo makes a call that belongs to no session.
-func echo(s *Server) error { return echoOf(s, "") }
+// callEchoTool makes a call that belongs to no session.
+func callEchoTool(s *Server) error { return callEchoIn(s, "") }
 
-// echoOf makes a call for a session.
-func echoOf(s *Server, session string) error {
+// callEchoIn makes a call for a session.
+func callEchoIn(s *Server, session string) error {
 	_, err := s.Run(context.Background(), &tool.Call{
 		Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Session: session},
 		Target:  "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
@@ -184,14 +184,14 @@ const plain = `{"command":"true","protocol":"legacy"%s}`
 func TestIdleStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"idleTimeout":"10m"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"idleTimeout":"10m"`))
 		defer done()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		await.Sleep(9 * time.Minute)
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		await.Sleep(9 * time.Minute)
@@ -204,7 +204,7 @@ func TestIdleStop(t *testing.T) {
 		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || st.Tools != 1 {
 			t.Fatalf("10 minutes after a call it is %s (%s) with %d tools, want idle (idle_stop) with 1", st.State, st.Reason, st.Tools)
 		}
-		if err := echo(s); err != nil || m.starts.Load() != 2 {
+		if err := callEchoTool(s); err != nil || m.starts.Load() != 2 {
 			t.Errorf("a call of an idle server: %v, %d starts", err, m.starts.Load())
 		}
 	})
@@ -219,10 +219,10 @@ func TestNoIdleStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				s, done := live(t, m, fmt.Sprintf(plain, setting))
+				m := &fakeServer{}
+				s, done := newPlayedServer(t, m, fmt.Sprintf(plain, setting))
 				defer done()
-				if err := echo(s); err != nil {
+				if err := callEchoTool(s); err != nil {
 					t.Fatal(err)
 				}
 				await.Sleep(24 * time.Hour)
@@ -239,10 +239,10 @@ func TestNoIdleStop(t *testing.T) {
 func TestRestartAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		m.crash()
@@ -257,7 +257,7 @@ func TestRestartAfterACrash(t *testing.T) {
 		}
 		m.crash()
 		synctest.Wait()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Errorf("a call right after a crash: %v", err)
 		}
 	})
@@ -268,13 +268,13 @@ func TestRestartAfterACrash(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		m.refuse.Store(true)
-		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
 		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "") // its tools are known: nothing starts it but calls
 		for range 5 {
-			if err := echo(s); tool.KindOf(err) != tool.Unavailable {
+			if err := callEchoTool(s); tool.KindOf(err) != tool.Unavailable {
 				t.Fatalf("a start that fails: %v", err)
 			}
 		}
@@ -283,7 +283,7 @@ func TestBreaker(t *testing.T) {
 			t.Fatalf("after 5 failures it is %s, attempt %d", st.State, st.Attempt)
 		}
 		before := time.Now()
-		err := echo(s)
+		err := callEchoTool(s)
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok || e.Kind != tool.Unavailable || e.RetryAfter <= 0 || time.Since(before) > 0 || m.starts.Load() != 5 {
 			t.Fatalf("an open breaker: %v after %v, %d starts", err, time.Since(before), m.starts.Load())
@@ -292,7 +292,7 @@ func TestBreaker(t *testing.T) {
 		if err := s.Start(t.Context()); err != nil {
 			t.Errorf("started by a person: %v", err)
 		}
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Error(err)
 		}
 	})
@@ -302,18 +302,18 @@ func TestBreaker(t *testing.T) {
 func TestHalfOpenTriesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		m.refuse.Store(true)
-		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
 		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
 		for range 5 {
-			_ = echo(s)
+			_ = callEchoTool(s)
 		}
 		await.Sleep(time.Until(*s.Status().NextRetry))
 		var calls sync.WaitGroup
 		for range 100 {
-			calls.Go(func() { _ = echo(s) })
+			calls.Go(func() { _ = callEchoTool(s) })
 		}
 		calls.Wait()
 		if n := m.starts.Load(); n != 6 {
@@ -326,9 +326,9 @@ func TestHalfOpenTriesOnce(t *testing.T) {
 func TestUnknownToolsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		m.refuse.Store(true)
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		s.startFirst(nil)
 		await.Sleep(3 * time.Second)
@@ -349,13 +349,13 @@ func TestUnknownToolsAreTriedAgain(t *testing.T) {
 func TestFirstCallsShareAStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		var calls sync.WaitGroup
 		for range 100 {
 			calls.Go(func() {
-				if err := echo(s); err != nil {
+				if err := callEchoTool(s); err != nil {
 					t.Error(err)
 				}
 			})
@@ -371,28 +371,28 @@ func TestFirstCallsShareAStart(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive","health":{"ping":"30s","failures":3}`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive","health":{"ping":"30s","failures":3}`))
 		defer done()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		await.Sleep(10 * time.Minute)
-		m.deaf.Store(true)
+		m.ignoresPings.Store(true)
 		await.Sleep(3*35*time.Second + 31*time.Second)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateDegraded {
 			t.Fatalf("after three missed pings it is %s", st.State)
 		}
-		m.deaf.Store(false)
+		m.ignoresPings.Store(false)
 		await.Sleep(time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() != 1 {
 			t.Fatalf("when it answers again it is %s, %d starts", st.State, m.starts.Load())
 		}
-		m.deaf.Store(true)
+		m.ignoresPings.Store(true)
 		await.Sleep(7 * 35 * time.Second)
-		m.deaf.Store(false)
+		m.ignoresPings.Store(false)
 		await.Sleep(time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateReady || m.starts.Load() < 2 {
@@ -406,8 +406,8 @@ func TestHealth(t *testing.T) {
 func TestCurrent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
 		old := &tool.Action{Name: "echo", InputSchema: json.RawMessage(`{"type":"array"}`)}
 		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"}, Target: "echo", Action: old}
@@ -439,20 +439,20 @@ func TestStateMachine(t *testing.T) {
 		}), 1, 30).Draw(rt, "steps")
 		lifecycle := rapid.SampledFrom([]string{"auto", "lazy", "eager", "keepalive"}).Draw(rt, "lifecycle")
 		synctest.Test(t, func(t *testing.T) {
-			m := &memory{}
-			s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"`+lifecycle+`"`))
+			m := &fakeServer{}
+			s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"`+lifecycle+`"`))
 			defer done()
-			if err := echo(s); err != nil {
+			if err := callEchoTool(s); err != nil {
 				t.Fatal(err)
 			}
 			for i, step := range steps {
 				switch step {
 				case "call":
-					_ = echo(s)
+					_ = callEchoTool(s)
 				case "calls":
 					var calls sync.WaitGroup
 					for range 10 {
-						calls.Go(func() { _ = echo(s) })
+						calls.Go(func() { _ = callEchoTool(s) })
 					}
 					m.crash()
 					calls.Wait()
@@ -471,17 +471,17 @@ func TestStateMachine(t *testing.T) {
 				case "stop":
 					s.Stop(t.Context())
 				case "deaf", "hear":
-					m.deaf.Store(step == "deaf")
+					m.ignoresPings.Store(step == "deaf")
 				}
 				synctest.Wait()
 				checkState(t, s, steps[:i+1])
 			}
 			m.refuse.Store(false)
-			m.deaf.Store(false)
+			m.ignoresPings.Store(false)
 			if err := s.Restart(t.Context()); err != nil {
 				t.Fatalf("%v: cannot be started: %v", steps, err)
 			}
-			if err := echo(s); err != nil {
+			if err := callEchoTool(s); err != nil {
 				t.Fatalf("%v: cannot be called: %v", steps, err)
 			}
 		})

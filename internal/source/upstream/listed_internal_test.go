@@ -12,9 +12,9 @@ import (
 	"collie/test/await"
 )
 
-// listed lists the tools of s as a client does and waits for the background work that follows. It returns the first
+// listAndWait lists the tools of s as a client does and waits for the background work that follows. It returns the first
 // tool's name.
-func listed(s *Server) (first string) {
+func listAndWait(s *Server) (first string) {
 	if tools := s.Offer().Tools; len(tools) > 0 && len(tools[0].Actions) > 0 {
 		first = tools[0].Actions[0].Name
 	}
@@ -29,10 +29,10 @@ func listed(s *Server) (first string) {
 func TestOldListsAreAskedForAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
 		defer done()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		var told []tool.ChangeKind
@@ -42,7 +42,7 @@ func TestOldListsAreAskedForAgain(t *testing.T) {
 		m.tool = "other"
 		m.mu.Unlock()
 		await.Sleep(4 * time.Minute)
-		if listed(s); m.lists.Load() != began {
+		if listAndWait(s); m.lists.Load() != began {
 			t.Error("a list within its lifetime is asked for again")
 		}
 		await.Sleep(2 * time.Minute)
@@ -50,7 +50,7 @@ func TestOldListsAreAskedForAgain(t *testing.T) {
 			s.Listed(tool.ListTools, nil)
 			s.Listed(tool.ListPrompts, nil)
 		}
-		if was := listed(s); was != "echo" || listed(s) != "other" {
+		if was := listAndWait(s); was != "echo" || listAndWait(s) != "other" {
 			t.Errorf("the list shows %s at once, want echo, and other after that", was)
 		}
 		if n := m.lists.Load() - began; n != 1 || len(told) != 1 || told[0] != tool.ToolsChanged {
@@ -79,22 +79,22 @@ func TestOldListsOfServersThatDoNotRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
+				m := &fakeServer{}
 				m.refuse.Store(tt.refuse)
-				spec := specOf(t, "m", tt.entry)
+				spec := newSpec(t, "m", tt.entry)
 				o := Options{Key: make([]byte, 32)}
 				o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
 				defer o.Cache.Close()
-				e := kept(t, spec, o, "echo")
+				e := newCacheEntry(t, spec, o, "echo")
 				e.Transport = string(spec.Entry.Transport)
 				o.Cache.Store("m", e)
 				await.Sleep(time.Millisecond)
-				set := liveSet(t, m, o, spec)
+				set := newPlayedSet(t, m, o, spec)
 				defer set.Close(context.Background())
 				set.Start(tt.names)
 				<-set.Started()
 				for range 2 * 60 * 60 {
-					listed(set.servers[0])
+					listAndWait(set.servers[0])
 				}
 				if n := m.starts.Load(); n < tt.least || n > tt.most {
 					t.Errorf("%d starts, want %d to %d", n, tt.least, tt.most)

@@ -33,7 +33,7 @@ func (s *Server) Tell(m *tool.Message) {
 	c := about
 	if c == nil {
 		p := s.pool.lock()
-		c, params = p.at(p.slotOf(slot{session: m.Session})), m.Params
+		c, params = p.at(p.connKey(slot{session: m.Session})), m.Params
 		s.pool.unlock()
 	}
 	switch {

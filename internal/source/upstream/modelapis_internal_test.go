@@ -52,7 +52,7 @@ func TestDiagnoseNamesLimits(t *testing.T) {
 			open := func(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
 				fromUs, toServer := io.Pipe()
 				fromServer, toUs := io.Pipe()
-				go answer(fromUs, toUs, answers) // ends with the pipes
+				go answerRequests(fromUs, toUs, answers) // ends with the pipes
 				c.Client, err = mcp.Connect(ctx, mcp.NewConn(mcp.NewLines(fromServer, toServer, 0, func() error {
 					_ = toServer.Close()
 					return fromServer.Close()
@@ -60,7 +60,7 @@ func TestDiagnoseNamesLimits(t *testing.T) {
 				return err
 			}
 			var steps []tool.Step
-			spec := specOf(t, tt.server, fmt.Sprintf(plain, ","+cmp.Or(tt.entry, `"prefix":"`+tt.server+`__"`)))
+			spec := newSpec(t, tt.server, fmt.Sprintf(plain, ","+cmp.Or(tt.entry, `"prefix":"`+tt.server+`__"`)))
 			if !Diagnose(t.Context(), spec, Options{open: open, Environ: []string{"PATH=/bin:/usr/bin"}}, func(s tool.Step) { steps = append(steps, s) }) {
 				t.Fatalf("it is not well: %+v", steps)
 			}

@@ -55,12 +55,25 @@ func (d redactingHandler) attr(a slog.Attr) slog.Attr {
 	return a
 }
 
+// leastLine is how long a line of a secret with several lines is at least to be masked by itself, in bytes. Shorter ones
+// match by chance.
+const leastLine = 8
+
 // redact masks the secrets of the server's entry in a text. Secrets of fewer than 4 bytes stay, because they would match
-// by chance.
+// by chance. Of a secret with several lines, such as a key, each line is masked too, since output comes line by line.
 func (s *Server) redact(text string) string {
 	for _, secret := range s.settings().Secrets {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "***")
+		if len(secret) < 4 {
+			continue
+		}
+		text = strings.ReplaceAll(text, secret, "***")
+		if !strings.Contains(secret, "\n") {
+			continue
+		}
+		for line := range strings.Lines(secret) {
+			if line = strings.TrimSpace(line); len(line) >= leastLine {
+				text = strings.ReplaceAll(text, line, "***")
+			}
 		}
 	}
 	return text

@@ -14,12 +14,12 @@ import (
 	"collie/test/await"
 )
 
-// reloadable returns a running set of specs, all played by m, with a cache in memory.
-func reloadable(t *testing.T, m *memory, o Options, specs ...Spec) (set *Set, done func()) {
+// newReloadableSet returns a running set of specs, all played by m, with a cache in memory.
+func newReloadableSet(t *testing.T, m *fakeServer, o Options, specs ...Spec) (set *Set, done func()) {
 	t.Helper()
 	o.Key = make([]byte, 32)
 	o.Cache = toolcache.Open(t.Context(), toolcache.Options{Key: o.Key})
-	set = liveSet(t, m, o, specs...)
+	set = newPlayedSet(t, m, o, specs...)
 	set.Start(nil)
 	<-set.Started()
 	return set, func() {
@@ -38,8 +38,8 @@ func (s *Set) names() (out []string) {
 	return out
 }
 
-// untilStopped waits an hour of the bubble's time, enough for anything a reload begins.
-func untilStopped() {
+// waitAnHour waits an hour of the bubble's time, enough for anything a reload begins.
+func waitAnHour() {
 	await.Sleep(time.Hour)
 	synctest.Wait()
 }
@@ -49,18 +49,18 @@ func untilStopped() {
 func TestApplyAddsAndRemoves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		stays, goes := specOf(t, "stays", fmt.Sprintf(plain, "")), specOf(t, "goes", fmt.Sprintf(plain, `,"args":["x"]`))
-		set, done := reloadable(t, m, Options{Drain: time.Second}, stays, goes)
+		m := &fakeServer{}
+		stays, goes := newSpec(t, "stays", fmt.Sprintf(plain, "")), newSpec(t, "goes", fmt.Sprintf(plain, `,"args":["x"]`))
+		set, done := newReloadableSet(t, m, Options{Drain: time.Second}, stays, goes)
 		defer done()
 		was, gone := set.Server("stays"), set.Server("goes")
-		m.mute.Store(true)
+		m.ignoresCalls.Store(true)
 		var calls sync.WaitGroup
 		for _, srv := range []*Server{was, gone} {
-			calls.Go(func() { _ = echo(srv) })
+			calls.Go(func() { _ = callEchoTool(srv) })
 		}
 		synctest.Wait()
-		if !set.Apply([]Spec{stays, specOf(t, "new", fmt.Sprintf(plain, `,"args":["y"]`))}) {
+		if !set.Apply([]Spec{stays, newSpec(t, "new", fmt.Sprintf(plain, `,"args":["y"]`))}) {
 			t.Error("the servers are other ones, which is not reported")
 		}
 		await.Sleep(10 * time.Second)
@@ -105,12 +105,12 @@ func TestApplyChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				m := &fakeServer{}
+				set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
 				synctest.Wait() // its answers are stored when all its lists have arrived
 				was, starts := set.Server("m"), m.starts.Load()
-				if changed := set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, test.now))}); changed != test.replace {
+				if changed := set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, test.now))}); changed != test.replace {
 					t.Errorf("changed is %v", changed)
 				}
 				synctest.Wait()
@@ -147,29 +147,29 @@ func TestApplyWithoutContact(t *testing.T) {
 	for name, steps := range map[string]func(*testing.T) []Spec{
 		"renamed": func(t *testing.T) []Spec {
 			t.Helper()
-			return []Spec{specOf(t, "other", fmt.Sprintf(plain, ""))}
+			return []Spec{newSpec(t, "other", fmt.Sprintf(plain, ""))}
 		},
 		"off and on": func(t *testing.T) []Spec {
 			t.Helper()
-			return []Spec{off(specOf(t, "m", fmt.Sprintf(plain, ""))), specOf(t, "m", fmt.Sprintf(plain, ""))}
+			return []Spec{off(newSpec(t, "m", fmt.Sprintf(plain, ""))), newSpec(t, "m", fmt.Sprintf(plain, ""))}
 		},
 		"untrusted and trusted": func(t *testing.T) []Spec {
 			t.Helper()
-			untrusted := specOf(t, "m", fmt.Sprintf(plain, ""))
+			untrusted := newSpec(t, "m", fmt.Sprintf(plain, ""))
 			untrusted.Off = "untrusted"
-			return []Spec{untrusted, specOf(t, "m", fmt.Sprintf(plain, ""))}
+			return []Spec{untrusted, newSpec(t, "m", fmt.Sprintf(plain, ""))}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				m := &fakeServer{}
+				set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
-				untilStopped()
+				waitAnHour()
 				for _, spec := range steps(t) {
 					set.Apply([]Spec{spec})
-					untilStopped()
+					waitAnHour()
 					st := set.Servers()[0].Status()
 					if usable := set.Servers()[0].checkUsable() == nil; usable != (st.Tools == 1) || usable != (st.State == tool.StateIdle) {
 						t.Errorf("it is %s (%s) with %d tools, usable %v", st.State, st.Reason, st.Tools, usable)
@@ -188,11 +188,11 @@ func TestApplyWithoutContact(t *testing.T) {
 func TestApplyMendsAnEntry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		right := specOf(t, "m", fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		right := newSpec(t, "m", fmt.Sprintf(plain, ""))
 		wrong := right
 		wrong.Problems = append(slices.Clone(right.Problems), problem("nonsense"))
-		set, done := reloadable(t, m, Options{}, wrong)
+		set, done := newReloadableSet(t, m, Options{}, wrong)
 		defer done()
 		if st := set.Servers()[0].Status(); st.State != tool.StateConfigError || st.Detail != "nonsense" || m.starts.Load() != 0 {
 			t.Fatalf("a wrong one is %s: %s", st.State, st.Detail)
@@ -214,20 +214,20 @@ func TestApplyMendsAnEntry(t *testing.T) {
 func TestApplyLifecycle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		m := &fakeServer{}
+		set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 		defer done()
-		untilStopped()
+		waitAnHour()
 		s := set.Servers()[0]
-		keep := []Spec{specOf(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))}
+		keep := []Spec{newSpec(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))}
 		set.Apply(keep)
-		untilStopped()
+		waitAnHour()
 		if st := s.Status(); st.State != tool.StateReady || st.Lifecycle != "keepalive" {
 			t.Errorf("told to run on it is %s (%s)", st.State, st.Lifecycle)
 		}
 		s.Stop(t.Context())
 		set.Apply(keep)
-		untilStopped()
+		waitAnHour()
 		if st := s.Status(); st.State != tool.StateIdle {
 			t.Errorf("stopped by a person, and settings read again, it is %s", st.State)
 		}
@@ -241,11 +241,11 @@ func TestApplyServesTheOldList(t *testing.T) {
 		t.Run(fmt.Sprint(serve), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				set, done := reloadable(t, m, Options{Policy: Policy{ServeOldOnChange: serve}}, specOf(t, "m", fmt.Sprintf(plain, "")))
+				m := &fakeServer{}
+				set, done := newReloadableSet(t, m, Options{Policy: Policy{ServeOldOnChange: serve}}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
 				m.hold = make(chan struct{})
-				set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
+				set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
 				synctest.Wait()
 				st := set.Servers()[0].Status()
 				if serve && (st.Tools != 1 || st.Freshness != tool.FreshStale || st.Why != "config_changed") || !serve && st.Tools != 0 {
@@ -268,8 +268,8 @@ func TestApplyServesTheOldList(t *testing.T) {
 func TestApplyKeepsSubscriptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		m := &fakeServer{}
+		set, done := newReloadableSet(t, m, Options{}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 		defer done()
 		if err := set.Servers()[0].Subscribe(t.Context(), "a://b"); err != nil {
 			t.Fatal(err)
@@ -277,10 +277,10 @@ func TestApplyKeepsSubscriptions(t *testing.T) {
 		if err := set.Servers()[0].SetLevel(t.Context(), "info"); err != nil {
 			t.Fatal(err)
 		}
-		set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
+		set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, `,"args":["x"]`))})
 		synctest.Wait()
 		now := set.Servers()[0]
-		if n := m.subs.Load(); n != 2 || now.wants.currentLevel() != "info" {
+		if n := m.subscriptions.Load(); n != 2 || now.wants.currentLevel() != "info" {
 			t.Errorf("%d subscriptions, want a second one; level %q", n, now.wants.currentLevel())
 		}
 		if err := now.Unsubscribe(t.Context(), "a://b"); err != nil || now.wants.hasSubscriptions() {
@@ -293,12 +293,12 @@ func TestApplyKeepsSubscriptions(t *testing.T) {
 func TestApplyWhileStarting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{hold: make(chan struct{})}
+		m := &fakeServer{hold: make(chan struct{})}
 		o := Options{Drain: time.Second}
-		set := liveSet(t, m, o, specOf(t, "m", fmt.Sprintf(plain, "")))
+		set := newPlayedSet(t, m, o, newSpec(t, "m", fmt.Sprintf(plain, "")))
 		set.Start(nil)
 		for i := range 20 {
-			set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, fmt.Sprintf(`,"args":["%d"]`, i)))})
+			set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, fmt.Sprintf(`,"args":["%d"]`, i)))})
 		}
 		synctest.Wait()
 		last := set.Servers()[0]
@@ -309,7 +309,7 @@ func TestApplyWhileStarting(t *testing.T) {
 			t.Errorf("the last one is %s", st.State)
 		}
 		m.hold = make(chan struct{})
-		set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))})
+		set.Apply([]Spec{newSpec(t, "m", fmt.Sprintf(plain, ""))})
 		set.Close(context.Background())
 		if set.Apply(nil) {
 			t.Error("a closed set takes settings over")

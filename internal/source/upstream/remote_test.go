@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 	"collie/internal/source/upstream"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/signin/signintest"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
@@ -56,13 +59,18 @@ func (s *tokenStore) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// guarded returns the URL of a fakemcp behind a server that refuses requests for which guard returns false.
-func guarded(t *testing.T, guard func(*http.Request) bool) string {
+// serveGuarded returns the URL of a fakemcp behind a server that refuses requests for which guard returns false. metadata
+// is the address of its resource metadata, if it has any.
+func serveGuarded(t *testing.T, guard func(*http.Request) bool, metadata ...string) string {
 	t.Helper()
 	behind := mcptest.StartHTTP(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !guard(r) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
+			challenge := "Bearer"
+			for _, address := range metadata {
+				challenge += ` resource_metadata="` + address + `"`
+			}
+			w.Header().Set("WWW-Authenticate", challenge)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -98,8 +106,8 @@ func relay(w http.ResponseWriter, r *http.Request, to string) {
 	}
 }
 
-// remote returns a set of one server, not started, whose entry was parsed with env.
-func remote(t *testing.T, raw string, o upstream.Options, env map[string]string) *upstream.Set {
+// newRemoteSet returns a set of one server, not started, whose entry was parsed with env.
+func newRemoteSet(t *testing.T, raw string, o upstream.Options, env map[string]string) *upstream.Set {
 	t.Helper()
 	e, problems := entry.Parse("s0", json.RawMessage(raw), entry.Options{
 		Dir: t.TempDir(), Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
@@ -138,18 +146,18 @@ func TestSignedOutInMidSession(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var shut atomic.Bool
-			url := guarded(t, func(*http.Request) bool { return !shut.Load() })
-			set := remote(t, `{"url":"`+url+`"`+test.more+`}`, upstream.Options{Tokens: test.tokens}, nil)
+			url := serveGuarded(t, func(*http.Request) bool { return !shut.Load() })
+			set := newRemoteSet(t, `{"url":"`+url+`"`+test.more+`}`, upstream.Options{Tokens: test.tokens}, nil)
 			s := set.Servers()[0]
 			if err := s.Start(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+			if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`)); err != nil {
 				t.Fatal(err)
 			}
 			shut.Store(true)
 			for range 2 {
-				_, err := s.Run(t.Context(), action("echo", `{"text":"a"}`))
+				_, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`))
 				e, ok := err.(*tool.Error) //nolint:errorlint // that is what is wanted
 				if !ok || e.Kind != tool.NeedsAuth || e.Hint != test.hint || e.OutcomeUnknown {
 					t.Fatalf("a call of one who is signed out: %#v", err)
@@ -159,13 +167,53 @@ func TestSignedOutInMidSession(t *testing.T) {
 				t.Errorf("it is %s (%s): %s", st.State, st.Reason, st.Detail)
 			}
 			shut.Store(false)
-			if _, err := s.Run(t.Context(), action("echo", `{"text":"a"}`)); err != nil {
+			if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`)); err != nil {
 				t.Fatal(err)
 			}
 			if st := s.Status(); st.State != tool.StateReady || st.Reason != "" || st.Detail != "" {
 				t.Errorf("when it answers again it is %s (%s): %s", st.State, st.Reason, st.Detail)
 			}
 		})
+	}
+}
+
+// After a restart a new sign-in is used, which another process has stored, though the old token is still good.
+func TestRestartUsesANewSignIn(t *testing.T) {
+	t.Parallel()
+	p := signintest.New(t, signintest.Behaviour{})
+	var got atomic.Value
+	url := serveGuarded(t, func(r *http.Request) bool {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got.Store(token)
+		return p.Valid(token)
+	}, p.URL+"/.well-known/oauth-protected-resource/mcp")
+	p.Change(func(b *signintest.Behaviour) { b.Resource = url })
+	o := upstream.Options{Tokens: &tokenStore{}}
+	raw := `{"url":"` + url + `"}`
+	e, _ := entry.Parse("s0", json.RawMessage(raw), entry.Options{Dir: t.TempDir()})
+	signIn := func() {
+		t.Helper()
+		session, err := upstream.SignIn(&e, o.Tokens, upstream.SignInOptions{})
+		if err == nil {
+			defer session.Close()
+			err = session.Login(t.Context(), signin.LoginOptions{OpenBrowser: p.Browser(nil)})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	signIn()
+	s := newRemoteSet(t, raw, o, nil).Servers()[0]
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := got.Load()
+	signIn()
+	if err := s.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.Load() == first {
+		t.Error("after the restart it is the old sign-in that is used")
 	}
 }
 
@@ -182,7 +230,7 @@ func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 			Tools: []json.RawMessage{json.RawMessage(`{"name":"a"}`)}, ConfigHash: e.ConfigHash(o.Key), ServerConfig: json.RawMessage(`{}`),
 			Principal: principal, Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http",
 		})
-		set := remote(t, raw, o, nil)
+		set := newRemoteSet(t, raw, o, nil)
 		set.Peek()
 		if st := set.Servers()[0].Status(); st.Tools != want {
 			t.Errorf("nobody sees %d tools that %q was shown, want %d", st.Tools, principal, want)
@@ -193,8 +241,8 @@ func TestAnotherPrincipalDoesNotSeeTheList(t *testing.T) {
 // A server without a sign-in is in needs_auth after its first start, and is not retried.
 func TestNobodyIsSignedIn(t *testing.T) {
 	t.Parallel()
-	url := guarded(t, func(*http.Request) bool { return false })
-	set := remote(t, `{"url":"`+url+`","auth":{"type":"oauth"}}`, upstream.Options{Tokens: &tokenStore{}}, nil)
+	url := serveGuarded(t, func(*http.Request) bool { return false })
+	set := newRemoteSet(t, `{"url":"`+url+`","auth":{"type":"oauth"}}`, upstream.Options{Tokens: &tokenStore{}}, nil)
 	s := set.Servers()[0]
 	if err := s.Start(t.Context()); tool.KindOf(err) != tool.NeedsAuth {
 		t.Errorf("a start: %v", err)
@@ -208,7 +256,7 @@ func TestNobodyIsSignedIn(t *testing.T) {
 func TestHeadersCommand(t *testing.T) {
 	t.Parallel()
 	const secret = "t0p-s3cret-value"
-	url := guarded(t, func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+secret })
+	url := serveGuarded(t, func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+secret })
 	for name, test := range map[string]struct {
 		print string // the shell script that the command runs
 		state tool.State
@@ -228,7 +276,7 @@ func TestHeadersCommand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set := remote(t, `{"url":"`+url+`","headersCommand":{"command":"/bin/sh","args":["-c",`+string(script)+`]}}`, upstream.Options{}, nil)
+			set := newRemoteSet(t, `{"url":"`+url+`","headersCommand":{"command":"/bin/sh","args":["-c",`+string(script)+`]}}`, upstream.Options{}, nil)
 			s := set.Servers()[0]
 			err = s.Start(t.Context())
 			st := s.Status()
@@ -239,5 +287,36 @@ func TestHeadersCommand(t *testing.T) {
 				t.Errorf("what the command printed is told: %s; %v", st.Detail, err)
 			}
 		})
+	}
+}
+
+// When a server no longer accepts the token that headersCommand printed, the call gets a connection with a new one. If
+// the new one is refused too, a person has to act.
+func TestHeadersCommandPrintsANewToken(t *testing.T) {
+	t.Parallel()
+	var accepted atomic.Value
+	url := serveGuarded(t, func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+accepted.Load().(string) })
+	file := filepath.Join(t.TempDir(), "headers.json")
+	printFrom := func(token string) {
+		if err := os.WriteFile(file, []byte(`{"Authorization":"Bearer `+token+`"}`), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	accepted.Store("one")
+	printFrom("one")
+	s := newRemoteSet(t, `{"url":"`+url+`","headersCommand":{"command":"/bin/cat","args":["`+file+`"]}}`, upstream.Options{}, nil).Servers()[0]
+	for _, token := range []string{"one", "two", "three"} {
+		accepted.Store(token)
+		printFrom(token)
+		if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`)); err != nil {
+			t.Fatalf("with token %s: %v", token, err)
+		}
+	}
+	accepted.Store("four")
+	if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"a"}`)); tool.KindOf(err) != tool.NeedsAuth {
+		t.Errorf("with a token that stays refused: %v", err)
+	}
+	if st := s.Status(); st.State != tool.StateNeedsAuth || st.Hint != "check what its headersCommand prints" {
+		t.Errorf("it is %s: %s", st.State, st.Hint)
 	}
 }

@@ -36,10 +36,10 @@ func TestLostCalls(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				s, done := live(t, m, fmt.Sprintf(plain, test.setting))
+				m := &fakeServer{}
+				s, done := newPlayedServer(t, m, fmt.Sprintf(plain, test.setting))
 				defer done()
-				m.fatal.Store(test.deaths)
+				m.fatalCalls.Store(test.deaths)
 				test.action.Name = "echo"
 				_, err := s.Run(t.Context(), &tool.Call{
 					Request: tool.Request{Kind: tool.KindCall, Name: "m__echo"},
@@ -60,23 +60,23 @@ func TestLostCallThatCannotBeRepeated(t *testing.T) {
 	for name, readOnly := range map[string]bool{"a repetition": false, "a read": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for reason, prevent := range map[string]func(*memory, context.CancelCauseFunc){
-				"it does not start": func(m *memory, _ context.CancelCauseFunc) { m.refuse.Store(true) },
-				"it starts too slowly": func(m *memory, cancel context.CancelCauseFunc) {
+			for reason, prevent := range map[string]func(*fakeServer, context.CancelCauseFunc){
+				"it does not start": func(m *fakeServer, _ context.CancelCauseFunc) { m.refuse.Store(true) },
+				"it starts too slowly": func(m *fakeServer, cancel context.CancelCauseFunc) {
 					m.hold = make(chan struct{})
 					time.AfterFunc(time.Second, func() { cancel(&tool.Error{Op: "call", Kind: tool.Timeout, Message: "no answer"}) })
 				},
 			} {
 				synctest.Test(t, func(t *testing.T) {
-					m := &memory{}
-					s, done := live(t, m, fmt.Sprintf(plain, `,"trust":"off","tools":{"override":{"echo":{"retry":true}}}`))
+					m := &fakeServer{}
+					s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"trust":"off","tools":{"override":{"echo":{"retry":true}}}`))
 					defer done()
-					if err := echo(s); err != nil {
+					if err := callEchoTool(s); err != nil {
 						t.Fatal(err)
 					}
 					ctx, cancel := context.WithCancelCause(t.Context())
 					defer cancel(nil)
-					m.fatal.Store(1)
+					m.fatalCalls.Store(1)
 					prevent(m, cancel)
 					_, err := s.Run(ctx, &tool.Call{
 						Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Cancel: cancel},
@@ -96,7 +96,7 @@ func TestLostCallThatCannotBeRepeated(t *testing.T) {
 func TestLostWhenAlreadyEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, done := live(t, &memory{}, fmt.Sprintf(plain, ""))
+		s, done := newPlayedServer(t, &fakeServer{}, fmt.Sprintf(plain, ""))
 		defer done()
 		c, err := s.connectionFor(t.Context(), slot{}, true)
 		if err != nil {
@@ -119,13 +119,13 @@ func TestLostWhenAlreadyEnded(t *testing.T) {
 func TestALaterRoundCountsAsSent(t *testing.T) {
 	t.Parallel()
 	err := error(&mcp.LinkError{Err: errors.New("gone")})
-	if !wasNotSent(inRound(0, err)) || wasNotSent(inRound(1, err)) || wasNotSent(inRound(1, fmt.Errorf("x: %w", err))) {
+	if !wasNotSent(roundError(0, err)) || wasNotSent(roundError(1, err)) || wasNotSent(roundError(1, fmt.Errorf("x: %w", err))) {
 		t.Error("a call whose first round was sent counts as unsent, or one that was not as sent")
 	}
-	if !isLost(inRound(1, err)) {
+	if !isLost(roundError(1, err)) {
 		t.Error("it is not known as lost")
 	}
-	if err := errors.New("other"); inRound(1, err) != err { //nolint:errorlint // the same one
+	if err := errors.New("other"); roundError(1, err) != err { //nolint:errorlint // the same one
 		t.Error("another error is changed")
 	}
 }

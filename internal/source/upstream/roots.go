@@ -151,7 +151,7 @@ func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several
 	if host == nil || !host.Caller.Supports(tool.CanRoots) {
 		return decline(methodRoots, entry.Forward)
 	}
-	return c.putTo(ctx, host.Caller, host.ID, time.Minute, methodRoots, params)
+	return c.askCaller(ctx, host.Caller, host.ID, time.Minute, methodRoots, params)
 }
 
 // rootsResult returns the result of roots/list for configured roots, each a path or a URI.
@@ -164,7 +164,7 @@ func rootsResult(roots []string) json.RawMessage {
 	for i, r := range roots {
 		list[i] = root{URI: r, Name: filepath.Base(r)}
 		if !strings.Contains(r, "://") {
-			list[i].URI = (&url.URL{Scheme: "file", Path: filepath.ToSlash(r)}).String()
+			list[i].URI = (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(r), "/")}).String() // C:/x is /C:/x there
 		}
 	}
 	raw, err := json.Marshal(map[string]any{"roots": list})

@@ -185,7 +185,7 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if o.err != nil || s.isForCaller(o, want, forCall) {
+		if o.err != nil || s.claimForCaller(o, want, forCall) {
 			return o.conn, o.err
 		}
 	}
@@ -202,7 +202,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		p.eras.caller = want.era
 		s.set.recordEra(want.era)
 	}
-	key := p.slotOf(want)
+	key := p.connKey(want)
 	if c := p.at(key); c != nil {
 		if c.Alive() {
 			c.used = c.used || forCall
@@ -210,10 +210,10 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		}
 		s.discard(p, key, c)
 	}
-	if c, o := p.anyOf(want, forCall, s.listing.Feed()); c != nil || o != nil {
+	if c, o := p.connForLists(want, forCall, s.listing.Feed()); c != nil || o != nil {
 		return c, o, nil
 	}
-	if c := p.assign(key, want.era); c != nil {
+	if c := p.assignPrimary(key, want.era); c != nil {
 		s.reopenPrimary(p)
 		c.used = c.used || forCall
 		return c, nil, nil
@@ -241,7 +241,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 func (s *Server) isConnected(want slot) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	c := p.at(p.slotOf(want))
+	c := p.at(p.connKey(want))
 	return c != nil && c.Alive()
 }
 
@@ -255,10 +255,23 @@ func (s *Server) discard(p *slots, key slot, c *conn) {
 	s.life.wg.Go(func() { c.Close(s.life.ctx) }) // its process may live on for a while
 }
 
-// remove empties a slot whose connection is no longer in use.
+// remove empties a slot whose connection is no longer in use. If the lists came from it, they come from another
+// connection from now on, if there is one.
 func (s *Server) remove(p *slots, key slot) {
-	s.listing.Drop(p.at(key).feed)
+	gone := p.at(key).feed
 	p.put(key, nil)
+	if s.listing.Feed() != gone {
+		return
+	}
+	s.listing.Drop(gone)
+	for _, c := range p.conns() {
+		if c.Alive() {
+			s.listing.Adopt(c.feed)
+			s.listing.MarkLive(c.feed)
+			s.life.wg.Go(func() { s.listing.LearnAnew(s.life.ctx, c.feed) })
+			return
+		}
+	}
 }
 
 // startOpening starts to open the connection of a slot. era is the caller's, 0 without a caller.

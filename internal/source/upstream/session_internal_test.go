@@ -17,8 +17,8 @@ import (
 	"collie/test/await"
 )
 
-// connections returns the number of open connections.
-func (s *Server) connections() int {
+// countConnections returns the number of open connections.
+func (s *Server) countConnections() int {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	return len(p.conns())
@@ -32,20 +32,20 @@ func TestIdleSessionConnectionsAreClosed(t *testing.T) {
 		t.Run(lifecycle, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m","lifecycle":"`+lifecycle+`"`))
+				m := &fakeServer{}
+				s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m","lifecycle":"`+lifecycle+`"`))
 				defer done()
 				if lifecycle == "keepalive" {
 					s.startFirst(nil)
 				}
 				for i := range 5 {
-					if err := echoOf(s, fmt.Sprint(i)); err != nil {
+					if err := callEchoIn(s, fmt.Sprint(i)); err != nil {
 						t.Fatal(err)
 					}
 				}
 				for range 6 { // one session stays in use
 					await.Sleep(5 * time.Minute)
-					if err := echoOf(s, "0"); err != nil {
+					if err := callEchoIn(s, "0"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -54,7 +54,7 @@ func TestIdleSessionConnectionsAreClosed(t *testing.T) {
 				if lifecycle == "keepalive" {
 					want = 2 // and the primary connection, which keepalive keeps
 				}
-				if n := s.connections(); n != want || s.Status().State != tool.StateReady {
+				if n := s.countConnections(); n != want || s.Status().State != tool.StateReady {
 					t.Errorf("half an hour later there are %d connections, want %d, and it is %s", n, want, s.Status().State)
 				}
 			})
@@ -66,10 +66,10 @@ func TestIdleSessionConnectionsAreClosed(t *testing.T) {
 func TestStateWithSessionConnectionsOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
 		defer done()
-		if err := echoOf(s, "a"); err != nil {
+		if err := callEchoIn(s, "a"); err != nil {
 			t.Fatal(err)
 		}
 		if st := s.Status(); st.State != tool.StateReady || st.Starts != 1 || st.Tools != 1 {
@@ -80,13 +80,13 @@ func TestStateWithSessionConnectionsOnly(t *testing.T) {
 		if st := s.Status(); st.State != tool.StateBackoff || st.Reason != "crashed" {
 			t.Errorf("after the crash of the only one it is %s (%s)", st.State, st.Reason)
 		}
-		if err := echoOf(s, "a"); err != nil {
+		if err := callEchoIn(s, "a"); err != nil {
 			t.Errorf("called again: %v", err)
 		}
 		await.Sleep(time.Hour)
 		synctest.Wait()
-		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || s.connections() != 0 {
-			t.Errorf("an hour later it is %s (%s) with %d connections", st.State, st.Reason, s.connections())
+		if st := s.Status(); st.State != tool.StateIdle || st.Reason != "idle_stop" || s.countConnections() != 0 {
+			t.Errorf("an hour later it is %s (%s) with %d connections", st.State, st.Reason, s.countConnections())
 		}
 	})
 }
@@ -95,13 +95,13 @@ func TestStateWithSessionConnectionsOnly(t *testing.T) {
 func TestBreakerCountsStartsOfAllSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		m.refuse.Store(true)
-		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
 		defer done()
 		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
 		for i := range 50 {
-			_ = echoOf(s, fmt.Sprint(i))
+			_ = callEchoIn(s, fmt.Sprint(i))
 		}
 		if n := m.starts.Load(); n != 5 || s.Status().State != tool.StateOpen {
 			t.Errorf("50 calls caused %d starts, want 5, and it is %s", n, s.Status().State)
@@ -113,16 +113,16 @@ func TestBreakerCountsStartsOfAllSessions(t *testing.T) {
 func TestIdleStopAfterStartInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m"`))
 		defer done()
-		if err := echoOf(s, "a"); err != nil {
+		if err := callEchoIn(s, "a"); err != nil {
 			t.Fatal(err)
 		}
 		await.Sleep(9 * time.Minute)
 		m.hold = make(chan struct{})
 		var call sync.WaitGroup
-		call.Go(func() { _ = echoOf(s, "b") })
+		call.Go(func() { _ = callEchoIn(s, "b") })
 		await.Sleep(2 * time.Minute)
 		m.refuse.Store(true) // so that only the idle check can stop the server
 		close(m.hold)
@@ -130,7 +130,7 @@ func TestIdleStopAfterStartInProgress(t *testing.T) {
 		await.Sleep(30 * time.Minute)
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateIdle {
-			t.Errorf("half an hour later it is %s with %d connections", st.State, s.connections())
+			t.Errorf("half an hour later it is %s with %d connections", st.State, s.countConnections())
 		}
 	})
 }
@@ -139,8 +139,8 @@ func TestIdleStopAfterStartInProgress(t *testing.T) {
 func TestProgressOnlyForRealStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
 		defer done()
 		var who notified
 		call := &tool.Call{
@@ -172,10 +172,10 @@ func (c *notified) Notify(_ context.Context, _ string, _ json.RawMessage) { c.n+
 func TestSessionProcessMessagesReachTheirSession(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"lazy"`))
 		defer done()
-		if err := echoOf(s, "first"); err != nil {
+		if err := callEchoIn(s, "first"); err != nil {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -198,7 +198,7 @@ func TestSessionProcessMessagesReachTheirSession(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, session := range []string{"a", "b"} {
 			wg.Go(func() {
-				if err := echoOf(s, session); err != nil {
+				if err := callEchoIn(s, session); err != nil {
 					t.Error(err)
 				}
 			})
@@ -215,6 +215,42 @@ func TestSessionProcessMessagesReachTheirSession(t *testing.T) {
 		defer mu.Unlock()
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Errorf("who was told what (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// When the connection that the lists came from is closed, another one takes over: its changes are published.
+func TestListsFollowAnotherSession(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","idleTimeout":"10m"`))
+		defer done()
+		for _, session := range []string{"first", "second"} {
+			if err := callEchoIn(s, session); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 6 {
+			await.Sleep(5 * time.Minute)
+			if err := callEchoIn(s, "second"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := s.pool.lock()
+		c, n := p.extra[slot{session: "second"}], len(p.conns())
+		s.pool.unlock()
+		if c == nil || n != 1 || !s.isLive() {
+			t.Fatalf("half an hour later there are %d connections, of the second session: %t, live: %t", n, c != nil, s.isLive())
+		}
+		m.mu.Lock()
+		m.tool = "other"
+		m.mu.Unlock()
+		c.Notification(mcp.Message{Method: "notifications/tools/list_changed"}, nil)
+		await.Sleep(time.Second)
+		synctest.Wait()
+		if got := s.Offer().Tools[0].Actions[0].Name; got != "other" {
+			t.Errorf("after a change the list has %s, want other", got)
 		}
 	})
 }

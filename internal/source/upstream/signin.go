@@ -141,6 +141,15 @@ func (l *login) wrap(base http.RoundTripper) (http.RoundTripper, error) {
 	return session.RoundTripper(base), nil
 }
 
+// forget makes requests use what is stored now.
+func (l *login) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.session != nil {
+		l.session.Forget()
+	}
+}
+
 // close ends the session, if there is one.
 func (l *login) close(log *slog.Logger) {
 	l.mu.Lock()

@@ -18,13 +18,13 @@ import (
 func TestNoNewCallsWhileStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		set := liveSet(t, m, Options{Drain: 5 * time.Second}, specOf(t, "m", fmt.Sprintf(plain, "")))
+		m := &fakeServer{}
+		set := newPlayedSet(t, m, Options{Drain: 5 * time.Second}, newSpec(t, "m", fmt.Sprintf(plain, "")))
 		s := set.servers[0]
-		m.mute.Store(true)
+		m.ignoresCalls.Store(true)
 		var calls sync.WaitGroup
 		calls.Go(func() {
-			err := echo(s)
+			err := callEchoTool(s)
 			if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Canceled || !e.OutcomeUnknown {
 				t.Errorf("the call in flight: %v, want canceled with an unknown outcome", err)
 			}
@@ -33,7 +33,7 @@ func TestNoNewCallsWhileStopping(t *testing.T) {
 		begun := time.Now()
 		calls.Go(func() { set.Close(context.Background()) })
 		synctest.Wait()
-		if err := echo(s); tool.KindOf(err) != tool.Unavailable || time.Since(begun) > 0 {
+		if err := callEchoTool(s); tool.KindOf(err) != tool.Unavailable || time.Since(begun) > 0 {
 			t.Errorf("a call while the server stops: %v after %v", err, time.Since(begun))
 		}
 		calls.Wait()
@@ -47,12 +47,12 @@ func TestNoNewCallsWhileStopping(t *testing.T) {
 func TestDrainOfSeveralConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		set := liveSet(t, m, Options{Drain: 5 * time.Second}, specOf(t, "m", fmt.Sprintf(plain, `,"isolation":"session"`)))
-		m.mute.Store(true)
+		m := &fakeServer{}
+		set := newPlayedSet(t, m, Options{Drain: 5 * time.Second}, newSpec(t, "m", fmt.Sprintf(plain, `,"isolation":"session"`)))
+		m.ignoresCalls.Store(true)
 		var calls sync.WaitGroup
 		for i := range 4 {
-			calls.Go(func() { _ = echoOf(set.servers[0], fmt.Sprint(i)) })
+			calls.Go(func() { _ = callEchoIn(set.servers[0], fmt.Sprint(i)) })
 		}
 		synctest.Wait()
 		begun := time.Now()
@@ -67,35 +67,35 @@ func TestDrainOfSeveralConnections(t *testing.T) {
 // A person's stop takes effect in every state: a start in progress is canceled and a planned one is dropped.
 func TestStopHoldsInEveryState(t *testing.T) {
 	t.Parallel()
-	for name, get := range map[string]func(*testing.T, *memory, *Server){
-		"starting": func(t *testing.T, m *memory, s *Server) {
+	for name, get := range map[string]func(*testing.T, *fakeServer, *Server){
+		"starting": func(t *testing.T, m *fakeServer, s *Server) {
 			m.hold = make(chan struct{})
-			go func() { _ = echo(s) }()
+			go func() { _ = callEchoTool(s) }()
 		},
-		"ready": func(t *testing.T, _ *memory, s *Server) {
-			if err := echo(s); err != nil {
+		"ready": func(t *testing.T, _ *fakeServer, s *Server) {
+			if err := callEchoTool(s); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"backoff": func(t *testing.T, m *memory, s *Server) {
-			if err := echo(s); err != nil {
+		"backoff": func(t *testing.T, m *fakeServer, s *Server) {
+			if err := callEchoTool(s); err != nil {
 				t.Fatal(err)
 			}
 			m.refuse.Store(true)
 			m.crash()
 		},
-		"open": func(_ *testing.T, m *memory, s *Server) {
+		"open": func(_ *testing.T, m *fakeServer, s *Server) {
 			m.refuse.Store(true)
 			for range 5 {
-				_ = echo(s)
+				_ = callEchoTool(s)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &memory{}
-				s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
+				m := &fakeServer{}
+				s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"keepalive"`))
 				defer done()
 				get(t, m, s)
 				synctest.Wait()
@@ -128,15 +128,15 @@ func TestStopHoldsInEveryState(t *testing.T) {
 func TestStartingIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
+		m := &fakeServer{}
 		m.refuse.Store(true)
-		s, done := live(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"lifecycle":"lazy"`))
 		defer done()
 		s.listing.Publish(&listing.Lists{}, tool.FreshHit, "")
-		_ = echo(s)
+		_ = callEchoTool(s)
 		m.hold = make(chan struct{})
 		defer close(m.hold)
-		go func() { _ = echo(s) }()
+		go func() { _ = callEchoTool(s) }()
 		synctest.Wait()
 		if st := s.Status(); st.State != tool.StateStarting || st.NextRetry != nil || st.Reason != "" {
 			t.Errorf("it is %s (%s), next retry %v", st.State, st.Reason, st.NextRetry)
@@ -148,10 +148,10 @@ func TestStartingIsSeenAtOnce(t *testing.T) {
 func TestStateAfterACrowd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{}
-		s, done := live(t, m, fmt.Sprintf(plain, ""))
+		m := &fakeServer{}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, ""))
 		defer done()
-		if err := echo(s); err != nil {
+		if err := callEchoTool(s); err != nil {
 			t.Fatal(err)
 		}
 		var crowd sync.WaitGroup
@@ -165,7 +165,7 @@ func TestStateAfterACrowd(t *testing.T) {
 				case 2:
 					m.crash()
 				case 3:
-					_ = echo(s)
+					_ = callEchoTool(s)
 				}
 			})
 		}

@@ -65,7 +65,7 @@ func (s *Server) startFailed(p *slots, err error) {
 	case p.closed:
 		return
 	case errors.Is(err, errStopped):
-		s.setState(tool.StateIdle, "user_stop", "")
+		s.setState(tool.StateIdle, reasonStopped, "")
 		return
 	}
 	reason, hint := reasonOf(err)
@@ -308,7 +308,7 @@ func (c *conn) checkHealth() {
 		return
 	}
 	misses := 0
-	for pauseFor(s.life.ctx, c.Client.Link.Done(), h.Ping) {
+	for sleepFor(s.life.ctx, c.Client.Link.Done(), h.Ping) {
 		if c.calls.Busy() { // a running call says nothing about health and has a limit of its own
 			continue
 		}

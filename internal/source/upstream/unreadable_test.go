@@ -19,9 +19,9 @@ import (
 func TestAnswerThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard")
-	raw := mcp.Edit(json.RawMessage(shell(t, `sed -u 'w `+heard+`' | "$@" | sed -u 's/"text":"nan"/"text":NaN/'`)), mcp.Field{Key: "tools", Value: json.RawMessage(`{"override":{"echo":{"retry":true}}}`)})
-	s := start(t, string(raw))
-	_, err := s.Run(t.Context(), action("echo", `{"text":"nan"}`))
+	raw := mcp.Edit(json.RawMessage(shellEntry(t, `sed -u 'w `+heard+`' | "$@" | sed -u 's/"text":"nan"/"text":NaN/'`)), mcp.Field{Key: "tools", Value: json.RawMessage(`{"override":{"echo":{"retry":true}}}`)})
+	s := startServer(t, string(raw))
+	_, err := s.Run(t.Context(), newToolCall("echo", `{"text":"nan"}`))
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.Upstream || e.Subject != "s0" || !e.OutcomeUnknown {
 		t.Fatalf("failed with %#v", err)
@@ -29,7 +29,7 @@ func TestAnswerThatCannotBeRead(t *testing.T) {
 	if !strings.Contains(e.Message, "at byte ") || !strings.Contains(e.Message, `found "NaN`) || !strings.Contains(e.Hint, "author") {
 		t.Errorf("says %q, %q", e.Message, e.Hint)
 	}
-	if _, err := s.Run(t.Context(), action("echo", `{"text":"b"}`)); err != nil {
+	if _, err := s.Run(t.Context(), newToolCall("echo", `{"text":"b"}`)); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
 	log, err := os.ReadFile(heard)

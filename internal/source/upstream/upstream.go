@@ -283,7 +283,7 @@ const pinsLater = time.Second
 // watchPins finds changed definitions that wait for approval, and takes over approvals given in other processes.
 // [listing.Listing.Recall] says which cached lists were compared before. It ends with the set.
 func (s *Set) watchPins(servers []*Server) {
-	if !pauseFor(s.life, nil, pinsLater) {
+	if !sleepFor(s.life, nil, pinsLater) {
 		return
 	}
 	for _, srv := range servers {

@@ -351,7 +351,7 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 		if time.Since(begun) > lastWait { // it worked for a while, so start over with short waits
 			wait = firstWait
 		}
-		if !pauseFor(ctx, c.Client.Link.Done(), wait) {
+		if !sleepFor(ctx, c.Client.Link.Done(), wait) {
 			return nil
 		}
 		for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {

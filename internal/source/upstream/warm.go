@@ -116,7 +116,7 @@ func (s *Server) lease() (release func(), ok bool) {
 // refreshOften fetches lists again every RefreshEvery. It ends with the set.
 func (s *Set) refreshOften() {
 	p := s.opts.Policy
-	for pauseFor(s.life, nil, withJitter(p.RefreshEvery)) {
+	for sleepFor(s.life, nil, withJitter(p.RefreshEvery)) {
 		for _, srv := range s.Servers() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
@@ -125,7 +125,7 @@ func (s *Set) refreshOften() {
 				for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 					srv.listing.Ask(kind)
 				}
-			case srv.needsPerson():
+			case srv.needsPerson() || srv.stoppedByPerson():
 			case remote || p.RefreshStarts:
 				s.refreshing.Go(func() {
 					release, ok := s.cache().Lease(s.life, srv.name)
@@ -155,7 +155,7 @@ func (s *Server) connectForLists(now time.Time) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	at := s.supervisor.Condition()
-	if p.closed || p.primary != nil || p.opening[slot{}] != nil || at.NextRetry.After(now) || at.Reason == "user_stop" {
+	if p.closed || p.primary != nil || p.opening[slot{}] != nil || at.NextRetry.After(now) || at.Reason == reasonStopped {
 		return
 	}
 	o := s.startOpening(p, slot{}, 0)
@@ -167,6 +167,11 @@ func (s *Server) connectForLists(now time.Time) {
 
 // listedAgain is the first wait after a remote server could not be reached for its lists.
 const listedAgain = 5 * time.Minute
+
+// reasonStopped is the reason of a server that a person has stopped, until it is called again.
+const reasonStopped = "user_stop"
+
+func (s *Server) stoppedByPerson() bool { return s.supervisor.Condition().Reason == reasonStopped }
 
 // needsPerson reports whether the server has failed for a reason that a retry cannot fix.
 func (s *Server) needsPerson() bool {

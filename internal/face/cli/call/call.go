@@ -1,4 +1,5 @@
-// Package call has the commands that make calls and confirm them: call, tools and confirm.
+// Package call has the commands that make calls, list what can be called, and confirm calls that wait for a person: call,
+// tools and confirm.
 package call
 
 import (
@@ -67,17 +68,19 @@ func Command(shared *root.Program) *cobra.Command {
 	p.KernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		inv, err := split(c, args)
-		inv.words = ownToolWords(inv.words)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
+		}
+		inv.words = splitOwnAction(inv.words)
+		switch {
 		case len(inv.words) == 0 && (inv.help || len(inv.rest) == 0):
 			return c.Help()
 		case len(inv.words) == 0:
 			return root.Usage("which tool? usage: collie %s", c.Use)
-		case asksForHelp(inv.words):
-			return p.tools(c.Context(), slices.Delete(inv.words, 1, 2)[:min(len(inv.words)-1, 2)], &toolsFlags{profile: f.profile})
-		case inv.help:
+		case asksForHelp(inv.words): // TOOL help [ACTION]
+			action := inv.words[2:min(len(inv.words), 3)]
+			return p.tools(c.Context(), slices.Concat(inv.words[:1], action), &toolsFlags{profile: f.profile})
+		case inv.help: // TOOL [ACTION] --help
 			return p.tools(c.Context(), inv.words[:min(len(inv.words), 2)], &toolsFlags{profile: f.profile})
 		}
 		return p.call(c.Context(), c, inv, &f)
@@ -91,7 +94,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if f.timeout < 0 {
 		return root.Usage("--timeout is %v, expected a duration such as 30s", f.timeout)
 	}
-	outer := ctx
+	untimed := ctx
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, &tool.Error{
@@ -100,10 +103,10 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		})
 		defer cancel()
 	}
-	p.Calls = true
+	p.Calls = true // so that the backend is opened for a call
 	target, b, err := p.openTarget(ctx, inv.words, f.profile)
 	if err != nil {
-		return gaveUp(ctx, outer, err)
+		return explainGivingUp(ctx, untimed, err)
 	}
 	defer b.Close()
 	command := "collie " + strings.Join(target.words, " ")
@@ -116,11 +119,10 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	if err != nil {
 		return err
 	}
-	if params, _ := arguments.ForAction(target.action, target.schema); err == nil {
-		args, err = p.withNotebooks(ctx, b, &target, params, args)
-	}
+	params, _ := arguments.ForAction(target.action, target.schema)
+	args, err = p.replaceNotebookNames(ctx, b, &target, params, args)
 	if err != nil {
-		return gaveUp(ctx, outer, err)
+		return explainGivingUp(ctx, untimed, err)
 	}
 	d, err := p.debugger()
 	if err != nil {
@@ -136,12 +138,11 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 	caller.Done()
 	d.answer(result, err)
 	if err != nil {
-		err = gaveUp(ctx, outer, err)
+		err = explainGivingUp(ctx, untimed, err)
 		if e, ok := errors.AsType[*tool.Error](err); ok && target.action != nil && target.action.ReadOnly {
-			e.OutcomeUnknown = false
+			e.OutcomeUnknown = false // it changes nothing, whatever became of it
 		}
-		params, _ := arguments.ForAction(target.action, target.schema)
-		return inFlags(err, command, params, target.isOurs())
+		return nameFlags(err, command, params, target.isOurs())
 	}
 	if target.isOurs() {
 		return p.showResult(ctx, b, &target, args, result)
@@ -235,14 +236,15 @@ func (p commands) stdinOnce() func() ([]byte, error) {
 	}
 }
 
-// gaveUp replaces an error that was caused by an interrupt or by --timeout. ctx has the timeout, outer does not. The new
-// error still says whether the outcome of the call is unknown.
-func gaveUp(ctx, outer context.Context, err error) error {
+// explainGivingUp returns the error that says that the person has interrupted the command or that --timeout has passed, if
+// that is what caused err; else err itself. ctx has the timeout, untimed does not. The new error still says whether the
+// outcome of the call is unknown.
+func explainGivingUp(ctx, untimed context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	out := tool.Error{Op: "call", Kind: tool.Canceled, Message: "interrupted"}
-	if outer.Err() == nil {
+	if untimed.Err() == nil { // so the time has passed
 		cause, ok := errors.AsType[*tool.Error](context.Cause(ctx))
 		if !ok {
 			return err
@@ -258,9 +260,9 @@ func gaveUp(ctx, outer context.Context, err error) error {
 	return &out
 }
 
-// inFlags rewrites the paths of wrong arguments in err as flags, such as /parentId as --parent-id. The hint becomes how to
+// nameFlags returns err with the paths of wrong arguments written as flags, such as /parentId as --parent-id. The hint becomes how to
 // list the flags of command, unless one of our own actions has given a better one. Missing flags become a usage error.
-func inFlags(err error, command string, params []arguments.Parameter, ours bool) error {
+func nameFlags(err error, command string, params []arguments.Parameter, ours bool) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(e.Fields) == 0 {
 		return err
@@ -280,14 +282,14 @@ func inFlags(err error, command string, params []arguments.Parameter, ours bool)
 			}
 		}
 	}
-	if err := notGiven(&out, command); err != nil {
+	if err := missingFlagsError(&out, command); err != nil {
 		return err
 	}
 	return &out
 }
 
-// notGiven returns a usage error if required flags are missing; nil if anything else is wrong.
-func notGiven(e *tool.Error, command string) error {
+// missingFlagsError returns a usage error that names the required flags that are missing; nil if anything else is wrong too.
+func missingFlagsError(e *tool.Error, command string) error {
 	var flags []string
 	for _, f := range e.Fields {
 		if e.Kind != tool.Invalid || !strings.HasPrefix(f.Path, "--") || !strings.HasPrefix(f.Message, "required argument ") {

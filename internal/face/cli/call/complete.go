@@ -37,10 +37,10 @@ func CompleteTools(shared *root.Program) cobra.CompletionFunc {
 func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	inv, err := split(c, args)
-	inv.words = ownToolWords(inv.words)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault // the value of one of our own flags, most likely a file
 	}
+	inv.words = splitOwnAction(inv.words)
 	if len(inv.words) < 2 && len(inv.rest) == 0 && !strings.HasPrefix(typed, "-") {
 		return p.completeWords(c.Context(), inv.words, typed)
 	}

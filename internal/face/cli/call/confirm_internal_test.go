@@ -28,15 +28,15 @@ import (
 // nasty is a text with which a server or client might try to deceive the person who is asked.
 const nasty = "a\x1b[2K\r\u202eb\nLet it run once? [y/N] y"
 
-// desk is a terminal at which a person has typed something.
-type desk struct {
+// fakeTerminal is a terminal at which a person has typed something.
+type fakeTerminal struct {
 	io.Reader
 	shown bytes.Buffer
 }
 
-func (d *desk) Write(b []byte) (int, error) { return d.shown.Write(b) }
+func (d *fakeTerminal) Write(b []byte) (int, error) { return d.shown.Write(b) }
 
-func (d *desk) Close() error { return nil }
+func (d *fakeTerminal) Close() error { return nil }
 
 // confirmKit is a home in which calls of one action can be made and confirmed.
 type confirmKit struct {
@@ -69,8 +69,8 @@ func (h *confirmKit) call(args string) error {
 	return err
 }
 
-// waits makes the same call, fails the test if it does not wait for a person, and returns the code under which it waits.
-func (h *confirmKit) waits(args string) string {
+// makeWaitingCall makes the same call, fails the test if it does not wait for a person, and returns the code under which it waits.
+func (h *confirmKit) makeWaitingCall(args string) string {
 	h.t.Helper()
 	e, ok := errors.AsType[*tool.Error](h.call(args))
 	if !ok || e.Kind != tool.Unconfirmed {
@@ -79,8 +79,8 @@ func (h *confirmKit) waits(args string) string {
 	return e.Facts["confirmationCode"].(string)
 }
 
-// collie runs a command line. If d is nil, there is no terminal.
-func (h *confirmKit) collie(d *desk, line ...string) (code int, out, errs string) {
+// runCommand runs a command line. If d is nil, there is no terminal.
+func (h *confirmKit) runCommand(d *fakeTerminal, line ...string) (code int, out, errs string) {
 	h.t.Helper()
 	p, o, e := newProgram("y\ny\ny\n")
 	p.TTY = func() (io.ReadWriteCloser, error) {
@@ -105,18 +105,18 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 		exit  int
 		then  tool.ErrorKind // result of the same call, made again; empty if it runs
 	}{
-		{"y\n", 0, ""},
-		{" YES \n", 0, ""},
-		{"是\n", 0, ""},
-		{"n\n", 5, tool.Declined},
-		{"\n", 5, tool.Declined},
-		{"yes please\n", 5, tool.Declined},
-		{"", 5, tool.Unconfirmed}, // no answer
+		{typed: "y\n", exit: 0, then: ""},
+		{typed: " YES \n", exit: 0, then: ""},
+		{typed: "是\n", exit: 0, then: ""},
+		{typed: "n\n", exit: 5, then: tool.Declined},
+		{typed: "\n", exit: 5, then: tool.Declined},
+		{typed: "yes please\n", exit: 5, then: tool.Declined},
+		{typed: "", exit: 5, then: tool.Unconfirmed}, // no answer
 	} {
 		h := newConfirmKit(t)
-		code := h.waits(`{"id":"one"}`)
-		d := &desk{Reader: strings.NewReader(tt.typed)}
-		exit, out, errs := h.collie(d, "confirm", strings.ToLower(code))
+		code := h.makeWaitingCall(`{"id":"one"}`)
+		d := &fakeTerminal{Reader: strings.NewReader(tt.typed)}
+		exit, out, errs := h.runCommand(d, "confirm", strings.ToLower(code))
 		if exit != tt.exit {
 			t.Errorf("%q: exit %d, want %d: %s%s", tt.typed, exit, tt.exit, out, errs)
 		}
@@ -137,9 +137,9 @@ func TestConfirmAsksAtTheTerminal(t *testing.T) {
 func TestConfirmShowsTheQuestion(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
-	code := h.waits(`{"id":"\u001b[2K\u202e"}`)
-	d := &desk{Reader: strings.NewReader("y\n")}
-	if exit, _, errs := h.collie(d, "confirm", code); exit != 0 {
+	code := h.makeWaitingCall(`{"id":"\u001b[2K\u202e"}`)
+	d := &fakeTerminal{Reader: strings.NewReader("y\n")}
+	if exit, _, errs := h.runCommand(d, "confirm", code); exit != 0 {
 		t.Fatal(errs)
 	}
 	got := regexp.MustCompile(`asked \S+ ago`).ReplaceAllString(d.shown.String(), "asked T ago")
@@ -204,19 +204,19 @@ func TestQuestionTextIsHarmless(t *testing.T) {
 func TestConfirmNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
-	code := h.waits(`{}`)
-	exit, out, errs := h.collie(nil, "confirm", code)
+	code := h.makeWaitingCall(`{}`)
+	exit, out, errs := h.runCommand(nil, "confirm", code)
 	if exit != 5 || out != "" || !strings.Contains(errs, "no terminal") || !strings.Contains(errs, "no such device") {
 		t.Errorf("exit %d, %q, %q", exit, out, errs)
 	}
-	if exit, _, errs := h.collie(nil, "confirm", code, "--yes"); exit != 2 || !strings.Contains(errs, "unknown flag: --yes") {
+	if exit, _, errs := h.runCommand(nil, "confirm", code, "--yes"); exit != 2 || !strings.Contains(errs, "unknown flag: --yes") {
 		t.Errorf("--yes: exit %d, %q", exit, errs)
 	}
-	if h.waits(`{}`) != code {
+	if h.makeWaitingCall(`{}`) != code {
 		t.Error("the call does not wait any more")
 	}
 	// Refusing needs no terminal.
-	if exit, out, errs = h.collie(nil, "confirm", "--deny", code); exit != 0 || !strings.HasPrefix(out, "refused") {
+	if exit, out, errs = h.runCommand(nil, "confirm", "--deny", code); exit != 0 || !strings.HasPrefix(out, "refused") {
 		t.Errorf("exit %d, %q, %q", exit, out, errs)
 	}
 	if err := h.call(`{}`); tool.KindOf(err) != tool.Declined {
@@ -231,7 +231,7 @@ func TestConfirmUsage(t *testing.T) {
 	for line, want := range map[string]int{
 		"confirm AAAAAA": 1, "confirm --deny AAAAAA": 1, "confirm A --deny B": 2, "confirm A B": 2, "confirm --deny": 2, "confirm": 0,
 	} {
-		if exit, _, errs := h.collie(&desk{Reader: strings.NewReader("y\n")}, strings.Fields(line)...); exit != want || errs == "" {
+		if exit, _, errs := h.runCommand(&fakeTerminal{Reader: strings.NewReader("y\n")}, strings.Fields(line)...); exit != want || errs == "" {
 			t.Errorf("%s: exit %d, want %d: %s", line, exit, want, errs)
 		}
 	}
@@ -241,9 +241,9 @@ func TestConfirmUsage(t *testing.T) {
 func TestConfirmListsWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
-	first, second := h.waits(`{"n":1}`), h.waits(`{"n":2}`)
-	_, _, _ = h.collie(nil, "confirm", "--deny", h.waits(`{"n":3}`)) // answered, so it is not waiting any more
-	exit, out, _ := h.collie(nil, "confirm")
+	first, second := h.makeWaitingCall(`{"n":1}`), h.makeWaitingCall(`{"n":2}`)
+	_, _, _ = h.runCommand(nil, "confirm", "--deny", h.makeWaitingCall(`{"n":3}`)) // answered, so it is not waiting any more
+	exit, out, _ := h.runCommand(nil, "confirm")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if exit != 0 || len(lines) != 3 || !regexp.MustCompile(`^CODE +ASKED +WHO +CALL +TARGETS$`).MatchString(lines[0]) {
 		t.Fatalf("exit %d:\n%s", exit, out)
@@ -256,7 +256,7 @@ func TestConfirmListsWhatWaits(t *testing.T) {
 	if strings.ContainsFunc(strings.ReplaceAll(out, "\n", ""), output.IsControl) {
 		t.Errorf("%q", out)
 	}
-	_, out, _ = h.collie(nil, "confirm", "--json")
+	_, out, _ = h.runCommand(nil, "confirm", "--json")
 	var got struct{ Waiting []app.PendingCall }
 	if err := json.Unmarshal([]byte(out), &got); err != nil || len(got.Waiting) != 2 || got.Waiting[0].Code != first {
 		t.Errorf("%v: %s", err, out)
@@ -272,8 +272,8 @@ func TestConfirmListsWhatWaits(t *testing.T) {
 func TestConfirmIsOnRecord(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
-	code := h.waits(`{}`)
-	exit, out, errs := h.collie(&desk{Reader: strings.NewReader("y\n")}, "confirm", code, "--json")
+	code := h.makeWaitingCall(`{}`)
+	exit, out, errs := h.runCommand(&fakeTerminal{Reader: strings.NewReader("y\n")}, "confirm", code, "--json")
 	if exit != 0 || !strings.Contains(out, `"state":"approved"`) {
 		t.Fatalf("exit %d, %s%s", exit, out, errs)
 	}
@@ -310,13 +310,13 @@ func TestCallerConfirms(t *testing.T) {
 		person, yes bool
 		typed, want string // empty if there is no person to ask
 	}{
-		{true, false, "y\n", `{"confirm":true}`},
-		{true, false, "\n", `{"confirm":false}`},
-		{true, false, "no\n", `{"confirm":false}`},
-		{true, false, "", `{"confirm":false}`},
-		{false, true, "n\n", `{"beforehand":true,"confirm":true}`},
-		{true, true, "n\n", `{"beforehand":true,"confirm":true}`},
-		{false, false, "y\n", ""},
+		{person: true, yes: false, typed: "y\n", want: `{"confirm":true}`},
+		{person: true, yes: false, typed: "\n", want: `{"confirm":false}`},
+		{person: true, yes: false, typed: "no\n", want: `{"confirm":false}`},
+		{person: true, yes: false, typed: "", want: `{"confirm":false}`},
+		{person: false, yes: true, typed: "n\n", want: `{"beforehand":true,"confirm":true}`},
+		{person: true, yes: true, typed: "n\n", want: `{"beforehand":true,"confirm":true}`},
+		{person: false, yes: false, typed: "y\n", want: ""},
 	} {
 		var shown bytes.Buffer
 		c := &caller{from: "notes", person: tt.person, yes: tt.yes, out: &shown, in: root.NewLines(strings.NewReader(tt.typed))}
@@ -346,17 +346,17 @@ func TestRemoteConfirms(t *testing.T) {
 	a := tooltest.Action("drop")
 	a.Dangerous = true
 	src := tooltest.NewFake("notes", tooltest.Offer("notes", a))
-	r := gateway(t, src)
+	r := serveGateway(t, src)
 	for _, yes := range []bool{true, false} {
 		c := &caller{from: "notes", yes: yes, out: io.Discard, in: root.NewLines(strings.NewReader(""))}
-		_, err := r.Call(t.Context(), call("notes/drop", "{}", c))
+		_, err := r.Call(t.Context(), newCallRequest("notes/drop", "{}", c))
 		if yes && err != nil || !yes && tool.KindOf(err) != tool.Unconfirmed {
 			t.Errorf("--yes %t: %v", yes, err)
 		}
 	}
 	r.Gateway.Control = "token"
 	c := &caller{from: "notes", yes: true, out: io.Discard, in: root.NewLines(strings.NewReader(""))}
-	if _, err := r.Call(t.Context(), call("notes/drop", "{}", c)); tool.KindOf(err) != tool.Unconfirmed {
+	if _, err := r.Call(t.Context(), newCallRequest("notes/drop", "{}", c)); tool.KindOf(err) != tool.Unconfirmed {
 		t.Errorf("with another key: %v", err)
 	}
 	if n := len(src.Calls()); n != 1 {

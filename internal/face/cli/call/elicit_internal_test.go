@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// form is an elicitation with a field of each type; formats4 has a field of each string format.
+// form is an elicitation with a field of each type; formOfFormats has a field of each string format.
 const form = `{"message":"Who are \u001b[2Jyou?","requestedSchema":{"type":"object","properties":{
 	"name":{"type":"string","description":"Your name"},
 	"age":{"type":"integer"},
@@ -27,7 +27,7 @@ const form = `{"message":"Who are \u001b[2Jyou?","requestedSchema":{"type":"obje
 	"tags":{"type":"array","items":{"type":"string","enum":["a","b","c"]}}
 },"required":["name","age"]}}`
 
-const formats4 = `{"message":"m","requestedSchema":{"type":"object","properties":{
+const formOfFormats = `{"message":"m","requestedSchema":{"type":"object","properties":{
 	"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
 	"day":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"}},"required":["mail","page","day","at"]}}`
 
@@ -36,26 +36,26 @@ func TestElicitation(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, params, typed, want, shown string }{
 		{
-			"all fields", form, "y\n安\n42\n1.75\nn\ngreen\n2\na,3\n",
-			`{"action":"accept","content":{"name":"安","age":42,"height":1.75,"member":false,"color":"g","size":"l","tags":["a","c"]}}`,
-			"fake asks: Who are \uFFFD[2Jyou?",
+			name: "all fields", params: form, typed: "y\n安\n42\n1.75\nn\ngreen\n2\na,3\n",
+			want:  `{"action":"accept","content":{"name":"安","age":42,"height":1.75,"member":false,"color":"g","size":"l","tags":["a","c"]}}`,
+			shown: "fake asks: Who are \uFFFD[2Jyou?",
 		},
-		{"defaults", form, "\nAnn\n7\n\n\n\n\n\n", `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, "default true"},
-		{"asked again", form, "y\n\nAnn\nold\n7\n\n\n\n\n\n", `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, "expected a whole number"},
+		{name: "defaults", params: form, typed: "\nAnn\n7\n\n\n\n\n\n", want: `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, shown: "default true"},
+		{name: "asked again", params: form, typed: "y\n\nAnn\nold\n7\n\n\n\n\n\n", want: `{"action":"accept","content":{"name":"Ann","age":7,"member":true,"size":"s"}}`, shown: "expected a whole number"},
 		{
-			"formats", formats4, "Y\nann\nAnn <ann@example.org>\nann@example.org\nhttp//bad\nhttps://a.b/c\nhttps://a.b\n2026-02-30\n2026-02-28\n2026-02-28\n2026-02-28T09:30:00+01:00\n",
-			`{"action":"accept","content":{"mail":"ann@example.org","page":"https://a.b/c","day":"2026-02-28","at":"2026-02-28T09:30:00+01:00"}}`,
-			"day (a date such as 2026-01-31)",
+			name: "formats", params: formOfFormats, typed: "Y\nann\nAnn <ann@example.org>\nann@example.org\nhttp//bad\nhttps://a.b/c\nhttps://a.b\n2026-02-30\n2026-02-28\n2026-02-28\n2026-02-28T09:30:00+01:00\n",
+			want:  `{"action":"accept","content":{"mail":"ann@example.org","page":"https://a.b/c","day":"2026-02-28","at":"2026-02-28T09:30:00+01:00"}}`,
+			shown: "day (a date such as 2026-01-31)",
 		},
-		{"no answer", form, "Ann\nno\n", `{"action":"decline"}`, "expected y or n"},
-		{"agreed in Chinese", `{"message":"Go on?"}`, "是\n", `{"action":"accept","content":{}}`, "Go on?"},
-		{"declined in Chinese", form, "否\n", `{"action":"decline"}`, "[Y/n]"},
-		{"declined", form, "n\n", `{"action":"decline"}`, "[Y/n]"},
-		{"given up at once", form, "", `{"action":"cancel"}`, ""},
-		{"given up in between", form, "y\nAnn\n", `{"action":"cancel"}`, ""},
-		{"no schema", `{"message":"Go on?"}`, "y\n", `{"action":"accept","content":{}}`, "Go on?"},
-		{"page opened", `{"mode":"url","url":"https://example.com/x","message":"Sign in"}`, "y\n", `{"action":"accept"}`, "https://example.com/x"},
-		{"page refused", `{"mode":"url","url":"https://example.com/x","message":"Sign in"}`, "\n", `{"action":"decline"}`, "[y/N]"},
+		{name: "no answer", params: form, typed: "Ann\nno\n", want: `{"action":"decline"}`, shown: "expected y or n"},
+		{name: "agreed in Chinese", params: `{"message":"Go on?"}`, typed: "是\n", want: `{"action":"accept","content":{}}`, shown: "Go on?"},
+		{name: "declined in Chinese", params: form, typed: "否\n", want: `{"action":"decline"}`, shown: "[Y/n]"},
+		{name: "declined", params: form, typed: "n\n", want: `{"action":"decline"}`, shown: "[Y/n]"},
+		{name: "given up at once", params: form, typed: "", want: `{"action":"cancel"}`, shown: ""},
+		{name: "given up in between", params: form, typed: "y\nAnn\n", want: `{"action":"cancel"}`, shown: ""},
+		{name: "no schema", params: `{"message":"Go on?"}`, typed: "y\n", want: `{"action":"accept","content":{}}`, shown: "Go on?"},
+		{name: "page opened", params: `{"mode":"url","url":"https://example.com/x","message":"Sign in"}`, typed: "y\n", want: `{"action":"accept"}`, shown: "https://example.com/x"},
+		{name: "page refused", params: `{"mode":"url","url":"https://example.com/x","message":"Sign in"}`, typed: "\n", want: `{"action":"decline"}`, shown: "[y/N]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

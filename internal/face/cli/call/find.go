@@ -120,8 +120,9 @@ func suggestedFlag(a *tool.Action) string {
 	return locale.Sprintf(", such as --%s", params[i].Flag)
 }
 
-// ownToolWords splits a first word TOOL.ACTION that names one of our own actions. Results and the audit use this form.
-func ownToolWords(words []string) []string {
+// splitOwnAction returns words with a first word TOOL.ACTION as two, if it names a tool of ours. Results and the audit write
+// actions in this form.
+func splitOwnAction(words []string) []string {
 	if len(words) == 0 {
 		return words
 	}
@@ -249,7 +250,7 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 		return e
 	}
 	if _, ours := app.NotesTool(name); ours {
-		if err := p.noNotes(ctx, b); err != nil {
+		if err := p.whyNoNotes(ctx, b); err != nil {
 			return err
 		}
 	}

@@ -166,7 +166,9 @@ var ownFlags = map[string]bool{
 }
 
 // isOwnFlag reports whether a flag after words belongs to the command line itself.
-func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
+func isOwnFlag(words []string, flag string) bool {
+	return ownFlags[flag] && !isForeignArgument(words, flag)
+}
 
 // example returns a command line that calls an action with all required parameters. Those named in positional are given
 // without a flag.

@@ -53,7 +53,7 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 // of c. next are the tokens after it, words are the words before it.
 func setFlag(c *cobra.Command, token string, next, words []string) (consumed int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
-	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {
+	if !strings.HasPrefix(token, "--") || isForeignArgument(words, name) {
 		return 0, nil
 	}
 	f := c.Flag(name)
@@ -86,7 +86,7 @@ func setFlag(c *cobra.Command, token string, next, words []string) (consumed int
 // hasFlag returns a function that reports whether the command line itself has a flag after words.
 func hasFlag(c *cobra.Command, words []string) func(name string) bool {
 	return func(name string) bool {
-		if foreignTool(words, name) {
+		if isForeignArgument(words, name) {
 			return false
 		}
 		if name == "help" || c.Flag(name) != nil {

@@ -72,7 +72,7 @@ func TestSplit(t *testing.T) {
 }
 
 // ownFlags has exactly the flags of collie call, as the help pages of actions need it.
-func TestTakenFlags(t *testing.T) {
+func TestOwnFlags(t *testing.T) {
 	t.Parallel()
 	p, _, _ := newProgram("")
 	c, _, err := p.Root(Command(p.Program)).Find([]string{"call"})

@@ -20,13 +20,13 @@ import (
 // a name.
 func isNodeID(text string) bool {
 	time, rest, dash := strings.Cut(text, "-")
-	digits := func(r rune) bool { return r < '0' || r > '9' }
-	return dash && len(time) == len("20210808180117") && len(rest) == len("czj9bvb") && !strings.ContainsFunc(time, digits)
+	notDigit := func(r rune) bool { return r < '0' || r > '9' }
+	return dash && len(time) == len("20210808180117") && len(rest) == len("czj9bvb") && !strings.ContainsFunc(time, notDigit)
 }
 
-// withNotebooks replaces the names of notebooks in args by their ids. Only the command line does so; clients of MCP have
+// replaceNotebookNames replaces the names of notebooks in args by their ids. Only the command line does so; clients of MCP have
 // to give ids, because names change and two notebooks may have the same.
-func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *namedTarget, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
+func (p commands) replaceNotebookNames(ctx context.Context, b root.Backend, target *namedTarget, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
 	if !target.isOurs() {
 		return args, nil
 	}

@@ -57,14 +57,14 @@ func TestShow(t *testing.T) {
 		out, err string
 		code     int
 	}{
-		{"bytes as they came", true, tool.Result{Raw: json.RawMessage(odd)}, odd + "\n", "", 0},
-		{"failure in JSON", true, tool.Result{Raw: json.RawMessage(odd), IsError: true}, odd + "\n", "", 1},
-		{"failure", false, tool.Result{Raw: json.RawMessage(odd), IsError: true}, "", "✗ é\n", 1},
-		{"failure without words", false, tool.Result{Raw: json.RawMessage(`{}`), IsError: true}, "", "✗ the tool failed and did not say why\n", 1},
+		{name: "bytes as they came", json: true, result: tool.Result{Raw: json.RawMessage(odd)}, out: odd + "\n", err: "", code: 0},
+		{name: "failure in JSON", json: true, result: tool.Result{Raw: json.RawMessage(odd), IsError: true}, out: odd + "\n", err: "", code: 1},
+		{name: "failure", json: false, result: tool.Result{Raw: json.RawMessage(odd), IsError: true}, out: "", err: "✗ é\n", code: 1},
+		{name: "failure without words", json: false, result: tool.Result{Raw: json.RawMessage(`{}`), IsError: true}, out: "", err: "✗ the tool failed and did not say why\n", code: 1},
 		{
-			"our own payload", false,
-			(&tool.Error{Kind: tool.Denied, Subject: "n", Message: "level is r", Hint: "raise it"}).ErrorResult(),
-			"", "✗ [permission_denied] call n: level is r\n  Hint: raise it\n", 4,
+			name: "our own payload", json: false,
+			result: (&tool.Error{Kind: tool.Denied, Subject: "n", Message: "level is r", Hint: "raise it"}).ErrorResult(),
+			out:    "", err: "✗ [permission_denied] call n: level is r\n  Hint: raise it\n", code: 4,
 		},
 	}
 	for _, tt := range tests {
@@ -93,11 +93,11 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// gaveUp leaves an error alone if there was neither an interrupt nor a timeout.
-func TestGaveUpKeepsWhatIsKnown(t *testing.T) {
+// explainGivingUp leaves an error alone if there was neither an interrupt nor a timeout.
+func TestExplainGivingUpKeepsOtherErrors(t *testing.T) {
 	t.Parallel()
 	err := error(&tool.Error{Kind: tool.Crashed})
-	if got := gaveUp(t.Context(), t.Context(), err); !errors.Is(got, err) {
+	if got := explainGivingUp(t.Context(), t.Context(), err); !errors.Is(got, err) {
 		t.Errorf("nobody gave up, and the error became %v", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestGaveUpKeepsWhatIsKnown(t *testing.T) {
 // Errors about arguments name the flags as a person types them.
 func TestErrorsNameFlags(t *testing.T) {
 	t.Parallel()
-	err := inFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{
+	err := nameFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{
 		{Path: "/parentID", Message: "is missing"}, {Path: "/tags/0", Message: "is short"}, {Path: "", Message: "whole"},
 	}}, "collie notes add", arguments.Parameters(json.RawMessage(`{"properties":{"parentID":{"type":"string"},"tags":{"type":"array"}}}`)), false)
 	var out bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway serves a source behind a real pipeline and the real API, and returns a client for it.
-func gateway(t *testing.T, src tool.Source) *remote.Client {
+// serveGateway serves a source behind a real pipeline and the real API, and returns a client for it.
+func serveGateway(t *testing.T, src tool.Source) *remote.Client {
 	t.Helper()
 	url, key := webtest.Serve(t, src)
 	r := remote.New(&config.Config{}, home.Gateway{URL: url, Control: key}, nil)
@@ -20,7 +20,7 @@ func gateway(t *testing.T, src tool.Source) *remote.Client {
 	return r
 }
 
-// call returns a request for a call as collie call makes it.
-func call(name, args string, caller tool.Caller) tool.Request {
+// newCallRequest returns a request for a call as collie call makes it.
+func newCallRequest(name, args string, caller tool.Caller) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }

@@ -13,9 +13,9 @@ import (
 // This file decides which kernel a call is for and whether a running gateway may make it. The flags that name a kernel,
 // such as --url, may also be arguments of another server's action.
 
-// foreignTool reports whether flag has the name of a kernel flag, such as --url, but is an argument of another server's
+// isForeignArgument reports whether flag has the name of a kernel flag, such as --url, but is an argument of another server's
 // tool. words are the words before the flag; the first names the tool.
-func foreignTool(words []string, flag string) bool {
+func isForeignArgument(words []string, flag string) bool {
 	if len(words) == 0 || !slices.Contains(root.KernelFlagNames, flag) {
 		return false
 	}
@@ -45,8 +45,8 @@ func (p commands) chooseConnection(cfg *config.Config, words []string) {
 	}
 }
 
-// noNotes returns why b does not offer a SiYuan tool.
-func (p commands) noNotes(ctx context.Context, b root.Backend) error {
+// whyNoNotes returns why b does not offer a SiYuan tool.
+func (p commands) whyNoNotes(ctx context.Context, b root.Backend) error {
 	if l, ok := b.(*root.Local); ok {
 		return l.App.Notes.Missing()
 	}

@@ -68,7 +68,7 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	if f.rebalance && (f.view != "" || len(words) > 0) {
 		return root.Usage("--rebalance is for all servers, expected neither --view nor TOOL")
 	}
-	if words = ownToolWords(words); len(words) == 1 {
+	if words = splitOwnAction(words); len(words) == 1 {
 		if name, action, ok := strings.Cut(words[0], "/"); ok {
 			words = []string{name, action}
 		}

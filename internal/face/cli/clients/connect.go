@@ -23,13 +23,13 @@ type commands struct{ *root.Program }
 
 // connectFlags are the flags of `collie connect`.
 type connectFlags struct {
-	dry, force, noWarm         bool
-	move, restore, remove, all bool
-	withTheNotes, withoutNotes bool
-	name, profile, file        string
-	secrets                    string
-	http                       bool
-	tokenEnv                   string
+	dry, force, noWarm          bool
+	move, restore, remove, list bool
+	withTheNotes, withoutNotes  bool
+	name, profile, file         string
+	secrets                     string
+	http                        bool
+	tokenEnv                    string
 }
 
 // ConnectCommand returns the command `collie connect`.
@@ -56,7 +56,7 @@ func ConnectCommand(shared *root.Program) *cobra.Command {
 		RunE:      func(c *cobra.Command, args []string) error { return p.connect(c.Context(), args, &f) },
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.all, "list", false, "show where Collie is connected")
+	flags.BoolVar(&f.list, "list", false, "show where Collie is connected")
 	flags.BoolVar(&f.move, "move", false, "import the client's own servers and remove them from its file")
 	flags.BoolVar(&f.restore, "restore", false, "put back what --move took out")
 	flags.BoolVar(&f.remove, "remove", false, "remove Collie from the client's file")
@@ -95,9 +95,9 @@ func clientNames() []string {
 // connect it.
 func (p commands) connect(ctx context.Context, args []string, f *connectFlags) error {
 	switch {
-	case f.all && len(args) > 0:
+	case f.list && len(args) > 0:
 		return root.Usage("--list is about all clients; leave out %s", args[0])
-	case f.all:
+	case f.list:
 		return p.connectList()
 	case len(args) == 0:
 		return root.Usage("which client? collie connect %s", strings.Join(clientNames(), "|"))
@@ -135,8 +135,8 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 }
 
 // settingsToConnect returns the settings that a client should use. If a gateway runs with other settings, a person at a
-// terminal is asked which ones. Without a terminal, or if the command line names files, it prints a warning and returns
-// cfg.
+// terminal is asked which ones. Without a terminal, or if the command line names files or the gateway has another
+// version, it prints a warning and returns cfg.
 func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
 	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil || sameSettings {

@@ -60,7 +60,7 @@ func (d Desk) Connect(ctx context.Context, client string, w Wanted) (Joined, err
 	}
 	out := Joined{Plan: j.plan, Profile: j.profile, Written: w.Write && j.plan.Changed}
 	if out.Written {
-		if err := j.apply(ctx, j.profile); err != nil {
+		if err := j.apply(ctx, j.profile, tokenStays); err != nil {
 			return Joined{}, err
 		}
 	}

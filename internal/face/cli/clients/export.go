@@ -50,7 +50,7 @@ func ExportCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// exportServers checks the flags, plans the export and passes it to exported.
+// exportServers checks the flags, plans the export and passes it to finishExport.
 func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	switch {
 	case f.to == "":
@@ -60,7 +60,7 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	case !f.gateway && f.profile != "":
 		return root.Usage("--profile needs --gateway")
 	}
-	if err := knownHost("--to", f.to); err != nil {
+	if err := checkHost("--to", f.to); err != nil {
 		return err
 	}
 	cfg, _, err := p.Settings()
@@ -84,11 +84,11 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	if err != nil {
 		return err
 	}
-	return p.exported(ctx, out, f)
+	return p.finishExport(ctx, out, f)
 }
 
-// exported prints or writes the export, and lists what it leaves out.
-func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *exportFlags) error {
+// finishExport prints or writes the export, and lists what it leaves out.
+func (p commands) finishExport(ctx context.Context, out *hostadmin.Export, f *exportFlags) error {
 	done := 0
 	for _, s := range out.Servers {
 		if s.Skip != "" {

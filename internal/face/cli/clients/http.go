@@ -14,9 +14,9 @@ import (
 
 // This file connects clients that call the gateway over HTTP, each with a token of its own.
 
-// noToken stands for the token in plans and output. The token itself is written only into the client's file, or printed
-// with --token-env.
-const noToken = "collie_…"
+// tokenPlaceholder stands for the token in plans and output. The token itself is written only into the client's file, or
+// printed with --token-env.
+const tokenPlaceholder = "collie_…"
 
 // gatewayURL returns the address of this home's gateway, running or not.
 func (j *joining) gatewayURL() string {
@@ -50,6 +50,46 @@ func (j *joining) tokenProfile() string {
 	return ""
 }
 
+// tokenDue is what has to be done about a client's token where its file stays as it is.
+type tokenDue int
+
+const (
+	tokenStays    tokenDue = iota
+	tokenMissing           // nothing opens the gateway for the client
+	tokenProfiled          // it is for another profile
+)
+
+// tokenDue returns what has to be done about the client's token. Without --token-env the file holds the token and is written
+// anew each time.
+func (j *joining) tokenDue(profile string) (tokenDue, error) {
+	if !j.http {
+		return tokenStays, nil
+	}
+	list, err := tokens.Read(tokens.Path(j.cfg.Paths.State))
+	if err != nil {
+		return tokenStays, err
+	}
+	i := slices.IndexFunc(list, func(t tokens.Token) bool { return t.Name == j.tokenName() })
+	switch {
+	case i < 0:
+		return tokenMissing, nil
+	case profile == "" || list[i].Profile == profile: // no profile is asked for, so that of the token stays
+		return tokenStays, nil
+	}
+	return tokenProfiled, j.ownToken(&list[i])
+}
+
+// ownToken returns an error if a token that has the name of this client's was not made by connect.
+func (j *joining) ownToken(t *tokens.Token) error {
+	if t.Client == j.client {
+		return nil
+	}
+	return &tool.Error{
+		Op: "connect", Kind: tool.Exists, Subject: t.Name, Message: "there is a token of that name, which connect has not made",
+		Hint: "choose another name with --name, or collie token revoke " + t.Name,
+	}
+}
+
 // applyHTTP makes a token for the client, stores it, and writes the client's file. It first revokes the token of an earlier
 // connect. If the client's file cannot be written, the new token is revoked too.
 func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile string) error {
@@ -59,11 +99,8 @@ func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile str
 		return err
 	}
 	if i := slices.IndexFunc(list, func(t tokens.Token) bool { return t.Name == name }); i >= 0 {
-		if list[i].Client != j.client {
-			return &tool.Error{
-				Op: "connect", Kind: tool.Exists, Subject: name, Message: "there is a token of that name, which connect has not made",
-				Hint: "choose another name with --name, or collie token revoke " + name,
-			}
+		if err := j.ownToken(&list[i]); err != nil {
+			return err
 		}
 		if err := tokens.Revoke(ctx, path, name); err != nil {
 			return err
@@ -100,7 +137,7 @@ func (p commands) revokeTokens(ctx context.Context, cfg *config.Config, client s
 	}
 	j := joining{connectFlags: f, client: client}
 	for _, t := range list {
-		if t.Client != client || f.file != "" && t.File != f.file || f.name != "collie" && t.Name != j.tokenName() {
+		if t.Client != client || f.file != "" && !hostadmin.SameFile(t.File, f.file) || f.name != "collie" && t.Name != j.tokenName() {
 			continue
 		}
 		if err := tokens.Revoke(ctx, path, t.Name); err != nil {

@@ -75,8 +75,8 @@ func hostNames() []string {
 	return names
 }
 
-// knownHost returns an error if no program has this name.
-func knownHost(flag, name string) error {
+// checkHost returns an error if no program has this name.
+func checkHost(flag, name string) error {
 	if slices.Contains(hostNames(), name) {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
 	}
 	if f.from != "auto" {
-		if err := knownHost("--from", f.from); err != nil {
+		if err := checkHost("--from", f.from); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,8 @@ func (p commands) importServers(ctx context.Context, f *importFlags) error {
 	return nil
 }
 
-// learnImported learns the tools of imported servers, and of others without a list.
+// learnImported starts servers without a list to learn their tools, if any were imported. It does nothing with --dry-run or
+// --no-warm.
 func (p commands) learnImported(ctx context.Context, names []string, f *importFlags) {
 	if len(names) > 0 && !f.dryRun && !f.noWarm {
 		learn.Unseen(ctx, p.Program)
@@ -184,7 +185,7 @@ func (p commands) importTable(plan *hostadmin.Import) error {
 		case hostadmin.ImportSkipped:
 			differences = []string{locale.Sentence(s.Why)}
 		}
-		rows = append(rows, []string{s.Name, s.Transport, from, s.State, strings.Join(differences[:min(len(differences), 1)], "")})
+		rows = append(rows, []string{s.Name, s.Transport, from, s.State, output.FirstNonEmpty(differences...)})
 		for i := 1; i < len(differences); i++ {
 			rows = append(rows, []string{"", "", "", "", differences[i]})
 		}
@@ -214,8 +215,8 @@ func (p commands) writeServers(ctx context.Context, cfg *config.Config, plan *ho
 	if err := config.AddServers(ctx, file, entries, false); err != nil {
 		return nil, root.NotWrittenError("mcp import", file, err)
 	}
-	p.tellFindings(cfg, entries)
-	p.Changed(ctx, cfg, "mcp import", map[string]any{"servers": names, "file": file, "from": plan.Files})
+	p.warnFindings(cfg, entries)
+	p.RecordChange(ctx, cfg, "mcp import", map[string]any{"servers": names, "file": file, "from": plan.Files})
 	return names, nil
 }
 
@@ -279,8 +280,8 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 	return "keyring", nil
 }
 
-// tellFindings warns about problems of new entries, such as variables that are not set.
-func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry) {
+// warnFindings warns about problems of new entries, such as variables that are not set.
+func (p commands) warnFindings(cfg *config.Config, entries []config.ServerEntry) {
 	with := *cfg
 	with.Servers = slices.Clone(entries)
 	_, findings := serveradmin.Specs(&with, p.Env)

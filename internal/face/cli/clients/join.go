@@ -14,6 +14,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	"collie/internal/face/httpserver/tokens"
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 	"collie/internal/tool"
 )
@@ -66,7 +67,7 @@ func (j *joining) run(ctx context.Context) error {
 		return err
 	}
 	if j.move {
-		if err := j.plan.Remove(j.served()); err != nil {
+		if err := j.plan.Remove(j.servedDuplicates()); err != nil {
 			return err
 		}
 		j.duplicates = slices.DeleteFunc(j.duplicates, func(t hostadmin.Duplicate) bool {
@@ -76,8 +77,9 @@ func (j *joining) run(ctx context.Context) error {
 	return j.write(ctx, profile)
 }
 
-// served returns the duplicates that Collie really serves, without those that only have the name of one of its servers.
-func (j *joining) served() (list []hostadmin.Duplicate) {
+// servedDuplicates returns the duplicates that Collie really serves, without those that only have the name of one of its
+// servers.
+func (j *joining) servedDuplicates() (list []hostadmin.Duplicate) {
 	for _, t := range j.duplicates {
 		if t.Same || slices.Contains(j.imported, t.Name) {
 			list = append(list, t)
@@ -113,7 +115,7 @@ func (j *joining) prepare(profile string) (err error) {
 		return err
 	}
 	if j.http {
-		o.URL, o.Token, o.TokenEnv = j.gatewayURL(), noToken, j.tokenEnv
+		o.URL, o.Token, o.TokenEnv = j.gatewayURL(), tokenPlaceholder, j.tokenEnv
 		j.options = o
 	}
 	j.plan, err = hostadmin.Connect(j.client, j.Env, o)
@@ -158,12 +160,18 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 
 // write changes the client's file and prints the change. With --dry-run it only prints it.
 func (j *joining) write(ctx context.Context, profile string) error {
-	plan, do := j.plan, j.plan.Changed && !j.dry
+	plan := j.plan
+	due, err := j.tokenDue(profile)
+	if err != nil {
+		return err
+	}
+	changed := plan.Changed || due != tokenStays
+	do := changed && !j.dry
 	if do {
 		if j.file == "" && !hostadmin.IsInstalled(j.Env, j.client, plan.File, j.programExists) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
-		if err := j.apply(ctx, profile); err != nil {
+		if err := j.apply(ctx, profile, due); err != nil {
 			return err
 		}
 	}
@@ -171,31 +179,41 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	if j.JSON {
 		return j.PrintJSON(map[string]any{
 			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
-			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Duplicate{}, j.duplicates...), "written": do, "next": plan.Next,
+			"changed": changed, "taken": plan.Removed(), "twice": append([]hostadmin.Duplicate{}, j.duplicates...), "written": do, "next": plan.Next,
 		})
 	}
 	text := plan.Describe(do)
 	if removed := strings.Join(plan.Removed(), ", "); removed != "" {
-		verb := map[bool]string{true: "took out", false: "would take out"}[do]
+		verb := "would take out"
+		if do {
+			verb = "took out"
+		}
 		text += locale.Sprintf("%s %s; to put them back:\n  %s\n", verb, removed, j.TypedWith("connect "+j.client+" --restore", nil))
 	}
 	switch {
+	case do && !plan.Changed && due == tokenProfiled:
+		text += locale.Sprintf("the token %s is for profile %s now\n", j.tokenName(), profile)
 	case do:
 		text += locale.Sprintf("done. %s\n", locale.Sentence(plan.Next))
-	case plan.Changed:
+	case changed:
 		text += "nothing was written (--dry-run)\n"
 	}
-	_, err := fmt.Fprint(j.Out, text)
+	_, err = fmt.Fprint(j.Out, text)
 	return err
 }
 
-// apply writes the client's file and puts the change on record.
-func (j *joining) apply(ctx context.Context, profile string) error {
+// apply writes the client's file, does what is due about its token, and puts the change on record.
+func (j *joining) apply(ctx context.Context, profile string, due tokenDue) error {
 	detail := map[string]any{"client": j.client, "file": j.plan.File, "name": j.name}
 	change := j.plan.ApplyRecorded
 	if j.http {
 		detail["token"] = j.tokenName()
 		change = func(ctx context.Context, cfg *config.Config) error { return j.applyHTTP(ctx, cfg, profile) }
+		if !j.plan.Changed && due == tokenProfiled {
+			change = func(ctx context.Context, cfg *config.Config) error {
+				return tokens.SetProfile(ctx, tokens.Path(cfg.Paths.State), j.tokenName(), profile)
+			}
+		}
 	}
 	if err := change(ctx, j.cfg); err != nil {
 		return err
@@ -283,7 +301,7 @@ func (j *joining) setExclude(ctx context.Context, profile string, tools []string
 		return root.NotWrittenError("connect", file, err)
 	}
 	j.Note("set profile %s in %s", profile, file)
-	j.Changed(ctx, j.cfg, "config set", map[string]any{"setting": path, "file": file})
+	j.RecordChange(ctx, j.cfg, "config set", map[string]any{"setting": path, "file": file})
 	j.cfg, _, err = j.Settings()
 	return err
 }

@@ -233,7 +233,7 @@ func (p commands) restore(ctx context.Context, dir string, yes, overwrite bool) 
 	}
 	kept, err := putAside(cfg, there)
 	if err != nil {
-		return backupError(op, dir, err)
+		return err
 	}
 	report, err := p.putBack(ctx, cfg, b)
 	if err != nil {
@@ -246,7 +246,8 @@ func (p commands) restore(ctx context.Context, dir string, yes, overwrite bool) 
 	return p.showRestored(ctx, dir, b, report)
 }
 
-// putAside moves the existing parts of a home into a folder beside it, and returns that folder.
+// putAside moves the existing parts of a home into a folder beside it, and returns that folder. If a part cannot be moved, those
+// before it are put back.
 func putAside(cfg *config.Config, there []string) (kept string, err error) {
 	if len(there) == 0 {
 		return "", nil
@@ -262,25 +263,63 @@ func putAside(cfg *config.Config, there []string) (kept string, err error) {
 		{partVault, cfg.Vault.File}, {partAudit, cfg.Audit.Dir}, {partData, cfg.Paths.Data}, {partState, cfg.Paths.State}, {partConfig, cfg.Paths.Config},
 	}
 	if err := os.MkdirAll(kept, 0o700); err != nil {
-		return "", err
+		return "", notAsideError(kept, err)
 	}
+	var moved moves
 	for _, f := range folders {
 		if _, err := os.Lstat(f.dir); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if f.name == partVault {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
-				if err := os.Rename(f.dir+suffix, filepath.Join(kept, filepath.Base(f.dir)+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return kept, err
+				if err := moved.rename(f.dir+suffix, filepath.Join(kept, filepath.Base(f.dir)+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return "", moved.undo(kept, f.dir, err)
 				}
 			}
 			continue
 		}
-		if err := os.Rename(f.dir, filepath.Join(kept, f.name)); err != nil {
-			return kept, err
+		if err := moved.rename(f.dir, filepath.Join(kept, f.name)); err != nil {
+			return "", moved.undo(kept, f.dir, err)
 		}
 	}
 	return kept, nil
+}
+
+// moves are renamed files and folders, old and new path, in order.
+type moves [][2]string
+
+func (m *moves) rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	*m = append(*m, [2]string{from, to})
+	return nil
+}
+
+// undo puts everything back from the folder kept, after part could not be moved into it because of err, and returns the error for
+// the person. It names the folder if something stays there.
+func (m *moves) undo(kept, part string, err error) error {
+	var failed error
+	for _, pair := range slices.Backward(*m) {
+		failed = errors.Join(failed, os.Rename(pair[1], pair[0]))
+	}
+	if failed != nil {
+		return &tool.Error{
+			Op: "restore", Kind: tool.Unavailable, Subject: part, Err: errors.Join(err, failed),
+			Message: "it cannot be put aside, and what was put aside before it cannot be put back",
+			Hint:    "the notes and the rest are in " + kept + ": move them back by hand",
+		}
+	}
+	_ = os.Remove(kept) // it is empty
+	return notAsideError(part, err)
+}
+
+// notAsideError returns the error for a part of the home that cannot be put aside, after which the home is as it was.
+func notAsideError(part string, err error) error {
+	return &tool.Error{
+		Op: "restore", Kind: tool.Unavailable, Subject: part, Err: err, Message: "it cannot be put aside: nothing was changed",
+		Hint: "move it away yourself, or restore into another home with --home DIR",
+	}
 }
 
 // restored is the result of a restore.

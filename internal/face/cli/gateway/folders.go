@@ -28,15 +28,15 @@ type syncing struct {
 	done   chan struct{}
 }
 
-// use stops syncing the folders of the old settings and starts syncing those of new ones. It does nothing if they are the
+// applySettings stops syncing the folders of the old settings and starts syncing those of new ones. It does nothing if they are the
 // same.
-func (s *syncing) use(cfg *config.Config) {
+func (s *syncing) applySettings(cfg *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cfg.Vault.File == s.file && slices.Equal(cfg.Vault.Sync, s.dirs) {
 		return
 	}
-	s.end()
+	s.stopLocked()
 	s.file, s.dirs = cfg.Vault.File, slices.Clone(cfg.Vault.Sync)
 	if len(s.dirs) == 0 {
 		return
@@ -54,8 +54,8 @@ func (s *syncing) use(cfg *config.Config) {
 	}()
 }
 
-// end stops syncing. A running sync stops after the current file, and end waits for it. The caller holds s.mu.
-func (s *syncing) end() {
+// stopLocked stops syncing. A running sync stops after the current file, and end waits for it. The caller holds s.mu.
+func (s *syncing) stopLocked() {
 	if s.cancel != nil {
 		s.cancel()
 		<-s.done
@@ -66,7 +66,7 @@ func (s *syncing) end() {
 func (s *syncing) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.end()
+	s.stopLocked()
 }
 
 // syncRecorder syncs folders, and logs and records the outcomes.
@@ -88,15 +88,15 @@ func (r *syncRecorder) sync(ctx context.Context, dir string) {
 	log := r.log
 	switch {
 	case err != nil:
-		if r.isNews(dir, err.Error()) {
+		if r.storeIfNew(dir, err.Error()) {
 			log.Warn("the folder is not kept equal", "folder", dir, "error", err)
 		}
 	case report.Held.Count() > 0:
-		if r.isNews(dir, heldText(report.Held)) {
+		if r.storeIfNew(dir, heldText(report.Held)) {
 			log.Warn("deletions wait for a person: collie vault sync shows them", "folder", dir, "files", len(report.Held.Files), "documents", len(report.Held.Documents))
 		}
 	default:
-		r.isNews(dir, "")
+		r.storeIfNew(dir, "") // so that the next problem is logged, even the same one
 	}
 	if report.Idle || report.Documents+report.Files+vaultadmin.CountRemoved(&report) == 0 {
 		return
@@ -120,8 +120,8 @@ func heldText(d vaultadmin.FolderDeletions) string {
 	return string(data)
 }
 
-// isNews reports whether a text differs from the last one for a folder, and stores it.
-func (r *syncRecorder) isNews(dir, text string) bool {
+// storeIfNew stores a text as the last one for a folder, and reports whether it differs from the one before.
+func (r *syncRecorder) storeIfNew(dir, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.told[dir]

@@ -24,7 +24,7 @@ func (s *serving) openPages() (err error) {
 	}
 	s.pages, err = pages.New(s.browsers, func(ctx context.Context, b browsers.Browser) {
 		s.OnRecord(ctx, s.cfg, "open", map[string]any{"browser": b.ID, "name": b.Name, "host": b.Host, "address": b.Address})
-		s.tellBrowsers(ctx)
+		s.publishBrowsersChanged(ctx)
 	})
 	if err == nil {
 		s.pages.AllowFrames(s.cfg.Web.FrameOrigins)
@@ -74,8 +74,8 @@ func (s browserAPI) Elsewhere() bool { return s.ports.urlElsewhere() != "" }
 // eventBrowsers is the kind of the event that the list of browsers has changed.
 const eventBrowsers = "browsers"
 
-// tellBrowsers tells the open pages that the list of browsers has changed.
-func (s *serving) tellBrowsers(ctx context.Context) {
+// publishBrowsersChanged tells the open pages that the list of browsers has changed.
+func (s *serving) publishBrowsersChanged(ctx context.Context) {
 	if chats, err := s.app.Conversations(ctx); err == nil {
 		chats.Publish(eventBrowsers, "", "", struct{}{})
 	}
@@ -95,7 +95,7 @@ func (s browserAPI) End(ctx context.Context, id string) error {
 	err := s.browsers.End(ctx, id)
 	if err == nil {
 		s.OnRecord(ctx, s.cfg, "open --end", map[string]any{"browser": id})
-		s.tellBrowsers(ctx)
+		s.publishBrowsersChanged(ctx)
 	}
 	return err
 }

@@ -14,10 +14,10 @@ import (
 // startEnds is how long a gateway may use all processors after its start: until waiting clients have their lists.
 const startEnds = 500 * time.Millisecond
 
-// frugal adapts the number of processors to the load once the gateway has started, because it shares the
+// limitProcessors adapts the number of processors to the load once the gateway has started, because it shares the
 // machine with the programs it connects: it leaves them at least half of the processors. During the start it
 // may use all. The caller calls done.
-func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
+func (p commands) limitProcessors(a *app.App, fit *fitting) (done func()) {
 	if _, set := p.Env.Lookup("GOMAXPROCS"); set {
 		return func() {}
 	}

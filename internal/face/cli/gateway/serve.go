@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	}
 	release, err := home.Claim(s.cfg.Paths)
 	if err != nil {
-		return asFailure(err)
+		return asCannotServe(err)
 	}
 	defer release()
 	ctx, cancel := context.WithCancel(ctx)
@@ -127,25 +128,25 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer s.ports.close()
-	if err := s.join(ctx); err != nil {
+	if err := s.openApp(ctx); err != nil {
 		return err
 	}
 	defer p.Stop(s.app)
 	s.folders = &syncing{app: s.app, env: p.Env, log: s.log}
-	s.folders.use(s.cfg)
+	s.folders.applySettings(s.cfg)
 	defer s.folders.close()
 	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.ports.stopping, Logger: s.log})
 	defer face.Close()
-	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
+	mcp := face.Handler(s.identifyMCPClient, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
 	defer mcp.Close()
 	if err := s.publish(); err != nil {
-		return asFailure(err)
+		return asCannotServe(err)
 	}
-	w := newWatcher(s.app, s.log, s.reloaded)
+	w := newWatcher(s.app, s.log, s.applySettings)
 	mux, closeRoutes := s.routes(mcp, w)
 	defer closeRoutes()
-	p.announce(ctx, s.app, s.ports.url(), s.ports.opts, s.tokenFile)
-	defer p.frugal(s.app, &s.processors)()
+	p.printWhere(ctx, s.app, s.ports.url(), s.ports.opts, s.tokenFile)
+	defer p.limitProcessors(s.app, &s.processors)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { p.watch(ctx, s.cfg, w) })
@@ -187,7 +188,7 @@ func endWithParent(ctx context.Context, pid int, stop func()) {
 
 // listen opens the listener. It answers no request before serve calls ports.serve.
 func (s *serving) listen(ctx context.Context) (err error) {
-	if err := s.describe(); err != nil {
+	if err := s.fillGatewayFile(); err != nil {
 		return err
 	}
 	opts, err := s.listenerOptions(s.cfg)
@@ -195,22 +196,51 @@ func (s *serving) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.ports.log, s.ports.stopping = s.log, make(chan struct{})
-	return asFailure(s.ports.open(ctx, &opts))
+	return asCannotServe(s.ports.open(ctx, &opts))
 }
 
-// describe fills in the content of gateway.json, except the address.
-func (s *serving) describe() (err error) {
+// fillGatewayFile fills in the content of gateway.json, except the address.
+func (s *serving) fillGatewayFile() (err error) {
 	s.file = home.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: s.Version, Digest: s.cfg.Digest(),
 		Control: home.NewKey(), Bridge: home.NewKey(), Project: home.ProjectFile(s.cfg),
+	}
+	if s.file.Flags, err = s.flags.repeated(); err != nil {
+		return err
 	}
 	o := s.Options()
 	s.file.Settings, err = o.Named()
 	return err
 }
 
-// join opens the parts and starts the servers in the background.
-func (s *serving) join(ctx context.Context) (err error) {
+// repeated returns the flags that a restart of the gateway has to repeat, besides its address and its settings. Paths are absolute,
+// since it may happen in another folder.
+func (f *serveFlags) repeated() ([]string, error) {
+	out := []string{}
+	for _, file := range []struct{ flag, path string }{{"--tls-cert", f.cert}, {"--tls-key", f.key}} {
+		if file.path == "" {
+			continue
+		}
+		path, err := filepath.Abs(file.path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, file.flag, path)
+	}
+	if f.profile != "" {
+		out = append(out, "--profile", f.profile)
+	}
+	if f.noAuth {
+		out = append(out, "--no-auth")
+	}
+	if f.parent > 0 {
+		out = append(out, "--parent-pid", strconv.Itoa(f.parent))
+	}
+	return out, nil
+}
+
+// openApp opens the parts and starts the servers in the background.
+func (s *serving) openApp(ctx context.Context) (err error) {
 	s.mute.Store(!s.cfg.HTTP.ElicitationConfirms)
 	s.muted.yes.Store(true)
 	s.setProfiles(s.cfg)
@@ -221,8 +251,8 @@ func (s *serving) join(ctx context.Context) (err error) {
 	return err
 }
 
-// client identifies who makes a request over MCP.
-func (s *serving) client(r *http.Request) mcpserver.Client {
+// identifyMCPClient identifies who makes a request over MCP.
+func (s *serving) identifyMCPClient(r *http.Request) mcpserver.Client {
 	k, _ := httpserver.KeyFrom(r.Context())
 	profile := s.flags.profile
 	if k.Token != nil && k.Token.Profile != "" {
@@ -262,12 +292,12 @@ func (s *serving) publish() error {
 	return home.Announce(s.cfg.Paths, s.file)
 }
 
-// reloaded applies changed settings to the faces.
-func (s *serving) reloaded(now *config.Config) {
+// applySettings applies changed settings to the faces.
+func (s *serving) applySettings(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
 	s.setProfiles(now)
 	s.pages.AllowFrames(now.Web.FrameOrigins)
-	s.folders.use(now)
+	s.folders.applySettings(now)
 	s.follow(now)
 	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with these
 	if err := s.publish(); err != nil {
@@ -309,7 +339,7 @@ func (s *serving) listenerOptions(cfg *config.Config) (httpserver.Options, error
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: output.FirstNonEmpty(f.cert, cfg.HTTP.TLSCert), TLSKey: output.FirstNonEmpty(f.key, cfg.HTTP.TLSKey),
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
-		Public: []string{pages.Path}, Framed: []string{pages.FramePath}, Browser: s.pages.Person,
+		Public: []string{pages.Path}, Framed: []string{pages.FramePath}, Browser: s.pages.SignedIn,
 		Keys: []httpserver.Key{
 			{Name: "control", Secret: s.file.Control, Origin: tool.Direct, Manage: true},
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
@@ -343,8 +373,8 @@ const bridgeKey = "bridge"
 // fits.
 const cannotServe tool.ErrorKind = "cannot_serve"
 
-// asFailure gives an error about the home or the listener the kind cannotServe.
-func asFailure(err error) error {
+// asCannotServe gives an error about the home or the listener the kind cannotServe.
+func asCannotServe(err error) error {
 	//nolint:errorlint // app and httpserver return it as it is
 	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
 		failure := *e
@@ -354,8 +384,8 @@ func asFailure(err error) error {
 	return err
 }
 
-// announce prints where the gateway is and, once all servers have started or failed, the result.
-func (p commands) announce(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
+// printWhere prints where the gateway is and, once all servers have started or failed, the result.
+func (p commands) printWhere(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
 	p.Note("listening on %s/mcp", url)
 	list := a.Servers.List()
 	notes := a.Notes.Count() > 0
@@ -382,8 +412,8 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 	go func() { // ends with ctx
 		select {
 		case <-a.Servers.Started():
-		case <-time.After(startNews):
-			p.stillStarting(a)
+		case <-time.After(reportStartingAfter):
+			p.printStillStarting(a)
 			select {
 			case <-a.Servers.Started():
 			case <-ctx.Done():
@@ -394,21 +424,21 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 		}
 		p.printReady(a, url, o, tokenFile)
 		select {
-		case <-time.After(startRests):
+		case <-time.After(freeMemoryAfter):
 			debug.FreeOSMemory() // the start has used much memory, and little of it is still needed
 		case <-ctx.Done():
 		}
 	}()
 }
 
-// startRests is how long after the ready line the memory of the start is given back, when clients have their first lists.
-const startRests = time.Second
+// freeMemoryAfter is how long after the ready line the memory of the start is given back, when clients have their first lists.
+const freeMemoryAfter = time.Second
 
-// startNews is how long servers may take to start before a line says which ones are still starting.
-const startNews = 3 * time.Second
+// reportStartingAfter is how long servers may take to start before a line says which ones are still starting.
+const reportStartingAfter = 3 * time.Second
 
-// stillStarting prints which servers are still starting.
-func (p commands) stillStarting(a *app.App) {
+// printStillStarting prints which servers are still starting.
+func (p commands) printStillStarting(a *app.App) {
 	if p.JSON {
 		return
 	}

@@ -195,8 +195,8 @@ func TestManagerStates(t *testing.T) {
 	}
 }
 
-// bare runs a command line in an empty home with an empty PATH.
-func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
+// runWithoutPath runs a command line in an empty home with an empty PATH.
+func runWithoutPath(t *testing.T, args ...string) (code int, out, errw, home string) {
 	t.Helper()
 	p, o, e := newProgram("")
 	home = t.TempDir()
@@ -212,31 +212,31 @@ func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
 // Without a service manager, the commands say so and write nothing; --print works all the same.
 func TestServiceWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	code, out, errw, _ := bare(t, "service", "status")
+	code, out, errw, _ := runWithoutPath(t, "service", "status")
 	if code != root.ExitFailed || !strings.Contains(out, "not installed") {
 		t.Errorf("status: %d\n%s%s", code, out, errw)
 	}
-	if code, out, _, _ := bare(t, "service", "status", "--json"); code != root.ExitFailed || !strings.Contains(out, `"installed":false`) {
+	if code, out, _, _ := runWithoutPath(t, "service", "status", "--json"); code != root.ExitFailed || !strings.Contains(out, `"installed":false`) {
 		t.Errorf("status --json: %d %s", code, out)
 	}
-	if code, _, errw, _ := bare(t, "service", "uninstall"); code != root.ExitFailed || !strings.Contains(errw, "no service is installed") {
+	if code, _, errw, _ := runWithoutPath(t, "service", "uninstall"); code != root.ExitFailed || !strings.Contains(errw, "no service is installed") {
 		t.Errorf("uninstall: %d %s", code, errw)
 	}
-	code, out, errw, home := bare(t, "service", "install")
+	code, out, errw, home := runWithoutPath(t, "service", "install")
 	if code != root.ExitUnreachable || out != "" || !strings.Contains(errw, "does not run here, as in most containers") || !strings.Contains(errw, "--print shows") {
 		t.Errorf("install without a manager: %d\n%s%s", code, out, errw)
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("it left %v, %v", left, err)
 	}
-	code, out, errw, home = bare(t, "service", "install", "--print")
+	code, out, errw, home = runWithoutPath(t, "service", "install", "--print")
 	if code != 0 || !strings.Contains(out, filepath.Join(home, "collie")) || !strings.Contains(errw, "nothing was written") {
 		t.Errorf("--print: %d\n%s%s", code, out, errw)
 	}
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("--print left %v, %v", left, err)
 	}
-	if code, _, errw, _ := bare(t, "service", "install", "--user", "x"); code != root.ExitUsage {
+	if code, _, errw, _ := runWithoutPath(t, "service", "install", "--user", "x"); code != root.ExitUsage {
 		t.Errorf("--user alone: %d %s", code, errw)
 	}
 }

@@ -118,6 +118,10 @@ func (p commands) replace(ctx context.Context, cfg *config.Config, old *home.Gat
 	if at, err := url.Parse(old.URL); err == nil {
 		args = append(args, "--http", at.Host)
 	}
+	if old.Flags == nil {
+		p.Warn("the old gateway did not write down the flags of collie serve: if it had --profile, --tls-cert, --tls-key or --parent-pid, end the new one and start it with them")
+	}
+	args = append(args, old.Flags...)
 	return process.Launch(process.Command{Name: p.Path(), Args: args, Env: p.Env.List()}, time.Second)
 }
 

@@ -89,7 +89,7 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	}
 	defer p.Stop(a)
 	defer p.followSettings(ctx, a)()
-	defer p.frugal(a, &fit)()
+	defer p.limitProcessors(a, &fit)()
 	face := mcpserver.New(a.Pipeline, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
 	return p.untilStopped(ctx, func() error {

@@ -21,7 +21,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Gateway is the content of <state>/gateway.json: what a running serve tells other processes of its home.
+// Gateway is the content of <state>/gateway.json: what a running `collie serve` tells other processes of its home.
 // Only the owner can read the file.
 type Gateway struct {
 	PID     int       `json:"pid"`
@@ -33,6 +33,9 @@ type Gateway struct {
 	// Project is the project file of the folder in which it was started, if there is one.
 	Settings []string `json:"settings,omitempty"`
 	Project  string   `json:"project,omitempty"`
+	// Flags are the arguments of `collie serve` that restrict or protect it, such as --profile and --tls-cert, with those that
+	// come from the environment. A restart repeats them. nil means that a version wrote the file which did not keep them.
+	Flags []string `json:"flags"`
 	// Control is the key for the command line (origin direct, may manage). Bridge is the key for stdio
 	// (origin mcp-local). Both are new at each start.
 	Control string `json:"control"`
@@ -43,11 +46,11 @@ type Gateway struct {
 // gives up the claim and removes the file that Announce wrote.
 func Claim(paths config.Paths) (release func(), err error) {
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {
-		return nil, notKept(paths.State, fmt.Errorf("state folder: %w", err))
+		return nil, explainUnwritable(paths.State, fmt.Errorf("state folder: %w", err))
 	}
 	unlock, ok, err := lockHome(paths)
 	if err != nil {
-		return nil, notKept(paths.State, fmt.Errorf("lock the home: %w", err))
+		return nil, explainUnwritable(paths.State, fmt.Errorf("lock the home: %w", err))
 	}
 	if !ok {
 		e := &tool.Error{Op: "serve", Kind: tool.Busy, Message: "this home already has a gateway", Hint: "stop it, or choose another home with --home"}
@@ -98,13 +101,13 @@ func Announce(paths config.Paths, g Gateway) error {
 		return err
 	}
 	if err := atomicfile.WriteNoSync(gatewayFile(paths), append(raw, '\n'), 0o600); err != nil {
-		return notKept(paths.State, fmt.Errorf("write gateway.json: %w", err))
+		return explainUnwritable(paths.State, fmt.Errorf("write gateway.json: %w", err))
 	}
 	return nil
 }
 
-// notKept explains an error that occurs because the state folder is not writable; other errors stay as they are.
-func notKept(dir string, err error) error {
+// explainUnwritable explains an error that occurs because the state folder is not writable; other errors stay as they are.
+func explainUnwritable(dir string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err
 	}

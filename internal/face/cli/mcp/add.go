@@ -132,7 +132,7 @@ func (p commands) write(ctx context.Context, cfg *config.Config, wrong *config.E
 	if wrong != nil {
 		p.Warn("the settings have other errors: collie mcp validate shows them")
 	}
-	p.Changed(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
+	p.RecordChange(ctx, cfg, "mcp add", map[string]any{"servers": names, "file": file})
 	if !f.noWarm {
 		learn.Unseen(ctx, p.Program)
 	}

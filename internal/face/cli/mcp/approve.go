@@ -37,7 +37,7 @@ func (p commands) approveCommand() *cobra.Command {
 
 // approve shows the changed definitions of tools, or of all tools if none is named, asks, and accepts them.
 func (p commands) approve(ctx context.Context, name string, tools []string, yes bool) error {
-	b, err := p.Backend(ctx, []string{})
+	b, err := p.Backend(ctx, []string{}) // an empty list: it starts no server itself
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,11 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 			return err
 		}
 	}
-	n, err := b.Approve(ctx, name, tools)
+	shown := map[string]string{}
+	for _, t := range tools {
+		shown[t] = changes[t].Hash
+	}
+	n, err := b.Approve(ctx, name, shown)
 	if err != nil {
 		return err
 	}

@@ -47,22 +47,23 @@ func TestDifferenceShowsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		was, now := lines.Draw(t, "was"), lines.Draw(t, "now")
 		got := difference(was, now)
-		if same := slices.Equal(was, now); same != !slices.ContainsFunc(got, changes) {
+		if same := slices.Equal(was, now); same != !slices.ContainsFunc(got, isChange) {
 			t.Fatalf("same: %v, shown: %v", same, got)
 		}
-		if i, ok := follows(was, got, '-'); !ok {
-			t.Fatalf("line %d of the old text is not there: %v", i, got)
+		if !isOneSide(was, got, '-') {
+			t.Fatalf("the output does not fit the old text: %v", got)
 		}
-		if i, ok := follows(now, got, '+'); !ok {
-			t.Fatalf("line %d of the new text is not there: %v", i, got)
+		if !isOneSide(now, got, '+') {
+			t.Fatalf("the output does not fit the new text: %v", got)
 		}
 	})
 }
 
-func changes(l differenceLine) bool { return l.sign == '-' || l.sign == '+' }
+func isChange(l differenceLine) bool { return l.sign == '-' || l.sign == '+' }
 
-// follows matches one side of a difference with its text; a '…' line skips lines of the text.
-func follows(text []string, got []differenceLine, sign rune) (int, bool) {
+// isOneSide reports whether the lines of a difference that both texts have, and those with sign, make up text. A '…' line
+// stands for one line of text or more.
+func isOneSide(text []string, got []differenceLine, sign rune) bool {
 	at := map[int]bool{0: true} // possible positions in the text
 	for _, l := range got {
 		next := map[int]bool{}
@@ -80,7 +81,7 @@ func follows(text []string, got []differenceLine, sign rune) (int, bool) {
 		}
 		at = next
 	}
-	return len(text), at[len(text)]
+	return at[len(text)]
 }
 
 // For texts that would take too long to compare, all old lines come first and then all new ones.

@@ -18,7 +18,7 @@ import (
 
 func (p commands) disableCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "disable NAME…", Short: "Switch servers off, and keep them in the settings", Args: someServers,
+		Use: "disable NAME…", Short: "Switch servers off, and keep them in the settings", Args: requireServers,
 		Long: "Switches servers off, in the file that defines them; comments in it stay. Their tools are\n" +
 			"no longer offered. \"collie mcp enable\" switches them on again.",
 		ValidArgsFunction: p.CompleteServers,
@@ -28,15 +28,15 @@ func (p commands) disableCommand() *cobra.Command {
 
 func (p commands) enableCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "enable NAME…", Short: "Switch servers on again", Args: someServers,
+		Use: "enable NAME…", Short: "Switch servers on again", Args: requireServers,
 		Long:              "Switches servers on, in the file that defines them; comments in it stay.",
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.switchServers(c.Context(), args, true) },
 	}
 }
 
-// someServers requires at least one name.
-func someServers(c *cobra.Command, args []string) error {
+// requireServers requires at least one name.
+func requireServers(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return root.Usage("which server? usage: %s", c.UseLine())
 	}
@@ -76,7 +76,7 @@ func (p commands) switchServers(ctx context.Context, names []string, on bool) er
 		if err := cfg.Edit(ctx, file, config.Switch(on, byFile[file]...)); err != nil {
 			return root.NotWrittenError(op, file, err)
 		}
-		p.Changed(ctx, cfg, op, map[string]any{"servers": byFile[file], "file": file})
+		p.RecordChange(ctx, cfg, op, map[string]any{"servers": byFile[file], "file": file})
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string][]string{done: append([]string{}, turned...), "unchanged": append([]string{}, unchanged...), "files": append([]string{}, files...)})

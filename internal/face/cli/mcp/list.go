@@ -65,7 +65,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 		rows = append(rows, row)
 	}
 	if running == nil {
-		p.tellMissing(cfg, rows)
+		p.setMissingReasons(cfg, rows)
 	}
 	if len(args) == 1 {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == args[0] })
@@ -90,8 +90,8 @@ func (p commands) list(ctx context.Context, args []string) error {
 	return p.Table(serverTable(rows, time.Now(), output.TerminalWidth(p.Out)))
 }
 
-// tellMissing sets the reason of idle servers whose programs do not exist.
-func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
+// setMissingReasons sets the reason of idle servers whose programs do not exist.
+func (p commands) setMissingReasons(cfg *config.Config, rows []serverRow) {
 	for _, prog := range serveradmin.Programs(cfg, p.Env) {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
 		if i >= 0 && prog.Err != nil && rows[i].State == tool.StateIdle {
@@ -135,14 +135,14 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 		{"NAME", func(r *serverRow) string { return r.Name }},
 		{"STATE", func(r *serverRow) string { return string(r.State) }},
 		{"SINCE", func(r *serverRow) string { return stateSince(r, now) }},
-		{"TOOLS", tools},
+		{"TOOLS", toolCount},
 		{"LIST", func(r *serverRow) string { return freshnessText(r, now) }},
 		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
 		{"MEMORY", func(r *serverRow) string { return memoryText(r.Memory) }},
 		{"TRANSPORT", func(r *serverRow) string { return r.Transport }},
 		{"DESCRIPTION", func(r *serverRow) string { return shortText(aboutText(r)) }},
 		{"COMMAND", func(r *serverRow) string { return output.Truncate(output.OneLine(r.Command), 48) }},
-		{"REASON", func(r *serverRow) string { return output.Truncate(output.OneLine(reason(r)), 100) }},
+		{"REASON", func(r *serverRow) string { return output.Truncate(output.OneLine(reasonText(r)), 100) }},
 	}
 	all = slices.DeleteFunc(all, func(c serverColumn) bool {
 		return c.name != "STATE" && !slices.ContainsFunc(rows, func(r serverRow) bool { return c.of(&r) != "" })
@@ -192,8 +192,8 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 // shortText returns a text on one line for a narrow column.
 func shortText(s string) string { return output.Truncate(output.OneLine(s), 32) }
 
-// tools returns how many tools are known and how many of them have changed.
-func tools(r *serverRow) string {
+// toolCount returns how many tools are known and how many of them have changed.
+func toolCount(r *serverRow) string {
 	if r.Freshness == tool.FreshNone {
 		return ""
 	}
@@ -232,8 +232,8 @@ func memoryText(n uint64) string {
 
 func aboutText(r *serverRow) string { return output.FirstNonEmpty(r.Description, r.Title) }
 
-// reason returns why a server is in its state: the stable reason and the sentence about it.
-func reason(r *serverRow) string {
+// reasonText returns why a server is in its state: the stable reason and the sentence about it.
+func reasonText(r *serverRow) string {
 	if r.Reason == untrustedReason {
 		return untrustedReason + ": " + root.TrustHint(r.File)
 	}

@@ -82,27 +82,25 @@ func TestNewServerFromFlags(t *testing.T) {
 		want  string // the entry
 		wrong string // in the error
 	}{
-		{"command", []string{"n", "npx", "-y", "p", "<&>"}, addFlags{}, `{"command":"npx","args":["-y","p","<&>"]}`, ""},
+		{name: "command", args: []string{"n", "npx", "-y", "p", "<&>"}, flags: addFlags{}, want: `{"command":"npx","args":["-y","p","<&>"]}`, wrong: ""},
 		{
-			"command with all",
-			[]string{"n", "/bin/x"},
-			addFlags{env: []string{"A=b=c", "E="}, cwd: "/tmp"},
-			`{"command":"/bin/x","env":{"A":"b=c","E":""},"cwd":"/tmp"}`, "",
+			name: "command with all", args: []string{"n", "/bin/x"},
+			flags: addFlags{env: []string{"A=b=c", "E="}, cwd: "/tmp"},
+			want:  `{"command":"/bin/x","env":{"A":"b=c","E":""},"cwd":"/tmp"}`,
 		},
 		{
-			"url",
-			[]string{"n"},
-			addFlags{url: "https://x", transport: "sse", headers: []string{"X-A:  b: c"}},
-			`{"type":"sse","url":"https://x","headers":{"X-A":"b: c"}}`, "",
+			name: "url", args: []string{"n"},
+			flags: addFlags{url: "https://x", transport: "sse", headers: []string{"X-A:  b: c"}},
+			want:  `{"type":"sse","url":"https://x","headers":{"X-A":"b: c"}}`,
 		},
-		{"a name of a section", []string{"http"}, addFlags{url: "https://x"}, `{"url":"https://x"}`, ""},
-		{"nothing", nil, addFlags{}, "", "which name?"},
-		{"only a name", []string{"n"}, addFlags{}, "", "needs a command or a URL"},
-		{"both", []string{"n", "x"}, addFlags{url: "u"}, "", "not both"},
-		{"env of a url", []string{"n"}, addFlags{url: "u", env: []string{"A=b"}}, "", "--header"},
-		{"headers of a command", []string{"n", "x"}, addFlags{headers: []string{"A: b"}}, "", "--env"},
-		{"no pair", []string{"n", "x"}, addFlags{env: []string{"A"}}, "", "expected NAME=VALUE"},
-		{"no name of a header", []string{"n"}, addFlags{url: "u", headers: []string{": b"}}, "", "expected 'Name: value'"},
+		{name: "a name of a section", args: []string{"http"}, flags: addFlags{url: "https://x"}, want: `{"url":"https://x"}`, wrong: ""},
+		{name: "nothing", args: nil, flags: addFlags{}, want: "", wrong: "which name?"},
+		{name: "only a name", args: []string{"n"}, flags: addFlags{}, want: "", wrong: "needs a command or a URL"},
+		{name: "both", args: []string{"n", "x"}, flags: addFlags{url: "u"}, want: "", wrong: "not both"},
+		{name: "env of a url", args: []string{"n"}, flags: addFlags{url: "u", env: []string{"A=b"}}, want: "", wrong: "--header"},
+		{name: "headers of a command", args: []string{"n", "x"}, flags: addFlags{headers: []string{"A: b"}}, want: "", wrong: "--env"},
+		{name: "no pair", args: []string{"n", "x"}, flags: addFlags{env: []string{"A"}}, want: "", wrong: "expected NAME=VALUE"},
+		{name: "no name of a header", args: []string{"n"}, flags: addFlags{url: "u", headers: []string{": b"}}, want: "", wrong: "expected 'Name: value'"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -129,7 +127,7 @@ func TestReasonWithoutAReason(t *testing.T) {
 	t.Parallel()
 	r := serverRow{}
 	r.Detail = "a first start may download it"
-	if got := reason(&r); got != r.Detail {
+	if got := reasonText(&r); got != r.Detail {
 		t.Errorf("got %q", got)
 	}
 }

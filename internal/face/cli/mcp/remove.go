@@ -47,8 +47,8 @@ func (p commands) remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.Shadowed(name)
-	p.Changed(ctx, cfg, "mcp remove", map[string]any{"servers": []string{name}, "file": file})
+	p.WarnIfDefinedElsewhere(name)
+	p.RecordChange(ctx, cfg, "mcp remove", map[string]any{"servers": []string{name}, "file": file})
 	return nil
 }
 
@@ -96,11 +96,11 @@ func (p commands) rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	p.Shadowed(from)
+	p.WarnIfDefinedElsewhere(from)
 	for _, place := range profilesNaming(cfg, from) {
 		p.Warn("%s still names %s; change it as well: collie config set", place, from)
 	}
-	p.Changed(ctx, cfg, op, map[string]any{"servers": []string{from, to}, "file": s.File})
+	p.RecordChange(ctx, cfg, op, map[string]any{"servers": []string{from, to}, "file": s.File})
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (p commands) eachServer(ctx context.Context, names []string, verb string, r
 			return root.UnknownServerError("mcp "+verb, name, known)
 		}
 	}
-	b, err := p.Backend(ctx, []string{})
+	b, err := p.Backend(ctx, []string{}) // an empty list: it starts no server itself
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func TestProjectTextHidesNothing(t *testing.T) {
 }
 
 // profilesNaming finds the settings of profiles that name a server, and not those that name a longer name.
-func TestMentions(t *testing.T) {
+func TestProfilesNaming(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Profiles: map[string]config.Profile{
 		"b": {Tools: config.Filter{Exclude: []string{"git"}}, Actions: config.Filter{Include: []string{"git.push"}}},

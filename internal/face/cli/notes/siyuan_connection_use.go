@@ -48,7 +48,7 @@ func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, cfg, op, map[string]any{"setting": "siyuan.current", "name": name, "file": file})
+	p.RecordChange(ctx, cfg, op, map[string]any{"setting": "siyuan.current", "name": name, "file": file})
 	return nil
 }
 
@@ -101,6 +101,6 @@ func (p commands) siyuanConnectionRemove(ctx context.Context, name string, carry
 	if saved.Current == name && len(saved.Connections) > 2 {
 		p.Note("no connection is the current one now; collie siyuan connection use NAME makes one")
 	}
-	p.Changed(ctx, cfg, op, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
+	p.RecordChange(ctx, cfg, op, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
 	return nil
 }

@@ -213,7 +213,7 @@ func (p commands) setFrameOrigins(ctx context.Context, cfg *config.Config, comma
 	if err := cfg.Edit(ctx, file, change); err != nil {
 		return file, root.NotWrittenError(command, file, err)
 	}
-	p.Changed(ctx, cfg, command, map[string]any{"setting": frameOrigins, "value": origins, "file": file})
+	p.RecordChange(ctx, cfg, command, map[string]any{"setting": frameOrigins, "value": origins, "file": file})
 	return file, nil
 }
 

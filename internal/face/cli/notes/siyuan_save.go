@@ -160,7 +160,7 @@ func (p commands) connectionSaved(ctx context.Context, command, name, file strin
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, command, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
+	p.RecordChange(ctx, now, command, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
 	if p.Env.Get("SIYUAN_API_URL") != "" {
 		p.Warn("SIYUAN_API_URL is set and takes precedence over every saved connection; unset it to use this one")
 	}

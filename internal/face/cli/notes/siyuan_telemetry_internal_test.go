@@ -19,13 +19,13 @@ func TestWhereTelemetryGoes(t *testing.T) {
 		due       time.Time
 		want      string
 	}{
-		{counted, config.Telemetry{}, time.Time{}, "off and has no endpoint"},
-		{counted, config.Telemetry{Endpoint: "http://me:geheim@h"}, time.Time{}, "telemetry is off, so this is not sent"},
-		{counted, config.Telemetry{Enabled: true}, time.Time{}, "telemetry has no endpoint"},
-		{counted, config.Telemetry{Enabled: true, Endpoint: "http://me:geheim@h"}, time.Time{}, "is due"},
-		{counted, config.Telemetry{Enabled: true, Endpoint: "http://h"}, now.Add(-time.Minute), "is due"},
-		{counted, config.Telemetry{Enabled: true, Endpoint: "http://h"}, now.Add(time.Hour), now.Add(time.Hour).Format("at 2006-01-02 15:04")},
-		{config.Analytics{}, config.Telemetry{Enabled: true, Endpoint: "http://h"}, time.Time{}, "analytics.enabled is false"},
+		{analytics: counted, telemetry: config.Telemetry{}, due: time.Time{}, want: "off and has no endpoint"},
+		{analytics: counted, telemetry: config.Telemetry{Endpoint: "http://me:geheim@h"}, due: time.Time{}, want: "telemetry is off, so this is not sent"},
+		{analytics: counted, telemetry: config.Telemetry{Enabled: true}, due: time.Time{}, want: "telemetry has no endpoint"},
+		{analytics: counted, telemetry: config.Telemetry{Enabled: true, Endpoint: "http://me:geheim@h"}, due: time.Time{}, want: "is due"},
+		{analytics: counted, telemetry: config.Telemetry{Enabled: true, Endpoint: "http://h"}, due: now.Add(-time.Minute), want: "is due"},
+		{analytics: counted, telemetry: config.Telemetry{Enabled: true, Endpoint: "http://h"}, due: now.Add(time.Hour), want: now.Add(time.Hour).Format("at 2006-01-02 15:04")},
+		{analytics: config.Analytics{}, telemetry: config.Telemetry{Enabled: true, Endpoint: "http://h"}, due: time.Time{}, want: "analytics.enabled is false"},
 	} {
 		got := describeDestination(&config.Config{Analytics: tc.analytics, Telemetry: tc.telemetry}, tc.due, now)
 		if !strings.Contains(got, tc.want) || strings.Contains(got, "geheim") {

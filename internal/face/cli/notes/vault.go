@@ -47,13 +47,14 @@ func (p commands) withVault(do func(v *vaultadmin.Vault, cfg *config.Config) err
 	return do(v, cfg)
 }
 
-// noVaultYet prints a note that the vault does not exist before its first use.
-func (p commands) noVaultYet(v *vaultadmin.Vault) {
+// noteNoVault prints a note that the vault does not exist before its first use.
+func (p commands) noteNoVault(v *vaultadmin.Vault) {
 	p.Note("there is no vault yet; the first use creates it: %s", v.Path())
 }
 
-// aboutVault adds to "vault" the commands for notes that "siyuan" has, because people without a SiYuan do not
-// look there. If the notes are in a SiYuan, these commands refuse to run, because their name would mislead.
+// aboutVault changes commands of "siyuan", and returns them, for "vault", because people without a SiYuan do not look there:
+// examples say "vault", flags that choose a kernel are hidden, and the commands refuse to run if the notes are in a SiYuan,
+// because their name would mislead.
 func (p commands) aboutVault(commands ...*cobra.Command) []*cobra.Command {
 	for _, c := range commands {
 		p.aboutVault(c.Commands()...)

@@ -31,7 +31,7 @@ func (p commands) vaultCheck(ctx context.Context) error {
 			if p.JSON {
 				return p.PrintJSON(map[string]any{"file": v.Path(), "exists": false, "problems": []vaultadmin.Problem{}})
 			}
-			p.noVaultYet(v)
+			p.noteNoVault(v)
 			return nil
 		}
 		info, err := v.Info(ctx)

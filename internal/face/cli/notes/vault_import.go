@@ -81,11 +81,11 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		Notebook: f.notebook, Progress: b.Show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
 	}, func() { p.Note("another import into this vault is running: waiting for it to end") })
 	b.Close()
-	if done(&report) && !f.dry {
+	if changedAnything(&report) && !f.dry {
 		p.OnRecord(context.WithoutCancel(ctx), cfg, op, folderDetail(v, dir, &report))
 	}
 	if err != nil {
-		if done(&report) && !f.dry {
+		if changedAnything(&report) && !f.dry {
 			p.Note("imported before that: %s", reportText(&report))
 		}
 		return err

@@ -58,7 +58,7 @@ func (p commands) showVault(f *vaultFacts, v *vaultadmin.Vault) error {
 		use = locale.Sprintf("no; %s", f.Instead)
 	}
 	if !f.Exists {
-		p.noVaultYet(v)
+		p.noteNoVault(v)
 		return p.Table(nil, [][]string{{"file", f.Path}, {"in use", use}})
 	}
 	changed := locale.T("never")

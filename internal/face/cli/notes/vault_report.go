@@ -18,8 +18,8 @@ import (
 // maxProblemRows is the number of problems shown to people; --json shows all.
 const maxProblemRows = 100
 
-// done reports whether any file was imported or exported.
-func done(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
+// changedAnything reports whether any file was imported or exported.
+func changedAnything(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
 
 // reportText describes how much was imported or exported.
 func reportText(r *vaultadmin.FolderReport) string {

@@ -39,7 +39,12 @@ func (p commands) vaultSyncCommand() *cobra.Command {
 			"(conflict).md\" beside it. More than 10 deletions, or all files at once, wait for your yes.\n" +
 			"Hidden files and folders are left alone.",
 		Example: "  collie vault sync ~/Obsidian --dry-run\n  collie vault sync ~/Obsidian\n  collie vault sync ~/Obsidian --notebook Work --once\n  collie vault sync list",
-		RunE:    func(c *cobra.Command, args []string) error { return p.vaultSync(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("allow-deletions") && f.deletions < 1 {
+				return root.Usage("--allow-deletions: expected 1 or more, got %d", f.deletions)
+			}
+			return p.vaultSync(c.Context(), args[0], &f)
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
@@ -56,9 +61,6 @@ func (p commands) vaultSyncCommand() *cobra.Command {
 
 // vaultSync makes a folder and a notebook equal once. Then it has the gateway continue, or continues itself with --watch.
 func (p commands) vaultSync(ctx context.Context, dir string, f *vaultSyncFlags) error {
-	if f.deletions < 0 {
-		return root.Usage("--allow-deletions: expected 1 or more, got %d", f.deletions)
-	}
 	cfg, err := p.Load()
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func (p commands) vaultSync(ctx context.Context, dir string, f *vaultSyncFlags) 
 	defer end()
 	report, err := p.syncOnce(ctx, v, cfg, dir, f)
 	if err != nil {
-		if len(report.States) == 0 && !done(&report.Report) {
+		if len(report.States) == 0 && !changedAnything(&report.Report) {
 			return err
 		}
 		return errors.Join(err, p.showSync(v, dir, &report, syncStopped))
@@ -132,20 +134,23 @@ func (p commands) syncOnce(ctx context.Context, v *vaultadmin.Vault, cfg *config
 	o.Progress = b.Show
 	report, err := v.Sync(ctx, dir, o, func() { p.Note("another import into this vault is running: waiting for it to end") })
 	b.Close()
-	if !f.dry && !report.Idle && (len(report.States) > 0 || done(&report.Report)) {
+	if !f.dry && !report.Idle && (len(report.States) > 0 || changedAnything(&report.Report)) {
 		p.OnRecord(context.WithoutCancel(ctx), cfg, "vault sync", vaultadmin.SyncDetail(v.Path(), dir, &report))
 	}
 	return report, err
 }
 
-// confirmDeletions asks a person about deletions.
+// maxShownDeletions is how many paths of each side are listed before the question.
+const maxShownDeletions = 10
+
+// confirmDeletions shows what would be deleted, and asks a person.
 func (p commands) confirmDeletions(ctx context.Context, d vaultadmin.FolderDeletions) bool {
 	for _, list := range []struct {
 		what  string
 		paths []string
 	}{{"removed from the folder", d.Files}, {"removed from the notebook", d.Documents}} {
 		for i, at := range list.paths {
-			if i == 10 {
+			if i == maxShownDeletions {
 				p.Note("and %d more; --json lists all", len(list.paths)-i)
 				break
 			}
@@ -178,7 +183,7 @@ func (p commands) setFollowed(ctx context.Context, cfg *config.Config, command s
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, command, map[string]any{"setting": "vault.sync", "file": file})
+	p.RecordChange(ctx, now, command, map[string]any{"setting": "vault.sync", "file": file})
 	return nil
 }
 
@@ -195,7 +200,7 @@ var stateReasons = map[string]string{
 type syncEnd int
 
 const (
-	syncDone    syncEnd = iota // both sides are equal
+	syncDone    syncEnd = iota // it ran to its end; deletions may be held, and files may have failed
 	syncTried                  // it was a dry run
 	syncStopped                // it failed before both sides were equal
 )
@@ -241,14 +246,17 @@ func (p commands) showSync(v *vaultadmin.Vault, dir string, r *vaultadmin.Folder
 			p.Note("and %d more; --json lists all", more)
 		}
 	}
-	if held := r.Held.Count(); held > 0 {
+	held := r.Held.Count()
+	if held > 0 {
 		p.Note("%s: nothing was removed yet; collie vault sync %s --allow-deletions %d removes it", locale.Count(held, "deletion"), dir, held)
 	}
 	headline := locale.Sprintf("%s and the notebook %s are equal", dir, r.Name)
-	switch ended {
-	case syncTried:
+	switch {
+	case ended == syncDone && held > 0:
+		headline = locale.Sprintf("%s and the notebook %s are equal but for the deletions that wait", dir, r.Name)
+	case ended == syncTried:
 		headline = locale.Sprintf("nothing was written; %s and the notebook %s would be equal", dir, r.Name)
-	case syncStopped:
+	case ended == syncStopped:
 		headline = locale.Sprintf("it stopped before %s and the notebook %s were equal", dir, r.Name)
 	}
 	return partial(p.showFolderText(headline, &r.Report))
@@ -280,7 +288,7 @@ func (p commands) vaultSyncList(ctx context.Context) error {
 	}
 	list := []followedFolder{}
 	for _, dir := range cfg.Vault.Sync {
-		list = append(list, p.lookAt(ctx, cfg, dir))
+		list = append(list, p.compareFolder(ctx, cfg, dir))
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"folders": list})
@@ -305,8 +313,8 @@ func (p commands) vaultSyncList(ctx context.Context) error {
 	return p.Table([]string{"FOLDER", "NOTEBOOK", "STATE"}, rows)
 }
 
-// lookAt compares a folder with its notebook, without changing either.
-func (p commands) lookAt(ctx context.Context, cfg *config.Config, dir string) followedFolder {
+// compareFolder compares a folder with its notebook, without changing either.
+func (p commands) compareFolder(ctx context.Context, cfg *config.Config, dir string) followedFolder {
 	f := followedFolder{Folder: dir}
 	v, end, err := p.vaultToFill(cfg, true)
 	if err == nil {

@@ -252,6 +252,6 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, "provider add", map[string]any{"setting": "providers", "name": n.Name, "kind": n.Kind, "file": file})
+	p.RecordChange(ctx, now, "provider add", map[string]any{"setting": "providers", "name": n.Name, "kind": n.Kind, "file": file})
 	return nil
 }

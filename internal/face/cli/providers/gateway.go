@@ -63,7 +63,7 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 			if len(tried.Keys) == 1 && tried.Keys[0].OK {
 				return tried.Keys[0].Models, nil
 			}
-			return 0, &tool.Error{Op: op, Kind: tool.Upstream, Subject: provider, Message: trouble(tried.Keys)}
+			return 0, &tool.Error{Op: op, Kind: tool.Upstream, Subject: provider, Message: firstTrouble(tried.Keys)}
 		}
 		var t llmadmin.TestResult
 		err := ask(ctx, g, http.MethodPost, keyPath(provider, label)+"/test", &t)
@@ -71,8 +71,8 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 	}, g.Close, nil
 }
 
-// trouble returns the first error among test results.
-func trouble(keys []llmadmin.TestResult) string {
+// firstTrouble returns the first error among test results.
+func firstTrouble(keys []llmadmin.TestResult) string {
 	for _, t := range keys {
 		if t.Error != "" {
 			return t.Error

@@ -60,7 +60,7 @@ func (p commands) imports(ctx context.Context, envFile string, yes, untested boo
 	if err != nil {
 		return err
 	}
-	list, err := p.look(ctx, cfg, envFile)
+	list, err := p.findProviders(ctx, cfg, envFile)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (p commands) imports(ctx context.Context, envFile string, yes, untested boo
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, "provider import", map[string]any{"setting": "providers", "saved": saved})
+	p.RecordChange(ctx, now, "provider import", map[string]any{"setting": "providers", "saved": saved})
 	if now.Agent.Model == "" && !p.JSON {
 		p.Note("collie provider list --models shows the models; collie config set agent.model PROVIDER/MODEL chooses one")
 	}
@@ -123,9 +123,9 @@ func foundNames(list []found) string {
 	return strings.Join(names, ", ")
 }
 
-// look finds providers that are not set up yet, each once: in the named file, the environment, opencode's sign-ins, and
-// on this machine.
-func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) (list []found, err error) {
+// findProviders finds providers that are not set up yet, each once: in the named file, the environment, opencode's sign-ins,
+// and on this machine.
+func (p commands) findProviders(ctx context.Context, cfg *config.Config, envFile string) (list []found, err error) {
 	seen := map[string]bool{}
 	for _, name := range providerNames(cfg) {
 		seen[name] = true
@@ -230,7 +230,7 @@ func (p commands) takeOver(ctx context.Context, cfg *config.Config, f *found, un
 	form := f.form
 	if f.key != "" {
 		var err error
-		if form, err = p.keep(ctx, cfg, f.Name, "main", f.key); err != nil {
+		if form, err = p.storeKey(ctx, cfg, f.Name, "main", f.key); err != nil {
 			return err
 		}
 	}

@@ -27,22 +27,26 @@ import (
 // KeysCommand returns the command `collie keys`.
 func KeysCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
-	two := func(use, short string, run func(ctx context.Context, provider, label string) error) *cobra.Command {
+	keyCommand := func(use, short string, run func(ctx context.Context, provider, label string) error) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " PROVIDER LABEL", Short: short, Args: root.NamedArgs("provider", "label"), ValidArgsFunction: p.completeKeys,
 			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], args[1]) },
 		}
 	}
-	reset := two("reset", "Forget why a key is not used, so that it is tried at once", p.resetKey)
-	test := two("test", "Try a key", func(ctx context.Context, provider, label string) error {
+	reset := keyCommand("reset", "Forget why a key is not used, so that it is tried at once", p.resetKey)
+	test := keyCommand("test", "Try a key", func(ctx context.Context, provider, label string) error {
 		return p.test(ctx, "keys test", provider, label)
 	})
-	remove := two("remove", "Remove a key, and its secret", p.removeKey)
+	remove := keyCommand("remove", "Remove a key, and its secret", p.removeKey)
 	remove.Aliases = []string{"rm"}
 	return root.Group("keys", "Keys of providers, which share the requests",
 		p.keysListCommand(), p.keysAddCommand(), p.keysSetCommand(),
-		two("enable", "Use a key again", func(ctx context.Context, provider, label string) error { return p.enable(ctx, provider, label, true) }),
-		two("disable", "Use a key no more", func(ctx context.Context, provider, label string) error { return p.enable(ctx, provider, label, false) }),
+		keyCommand("enable", "Use a key again", func(ctx context.Context, provider, label string) error {
+			return p.setEnabled(ctx, provider, label, true)
+		}),
+		keyCommand("disable", "Use a key no more", func(ctx context.Context, provider, label string) error {
+			return p.setEnabled(ctx, provider, label, false)
+		}),
 		remove, test, reset)
 }
 
@@ -124,7 +128,7 @@ func (f *keyFlags) add(c *cobra.Command, labelled bool) {
 
 // check refuses flags that would make the settings file invalid.
 func (f *keyFlags) check() error {
-	if f.weight < 0 || f.weight > 1000 {
+	if f.weight < 0 || f.weight > 1000 { // the bounds that the settings have
 		return root.Usage("--weight is %d, expected 0 to 1000", f.weight)
 	}
 	for _, m := range f.models {
@@ -198,14 +202,14 @@ func (p commands) keysSetCommand() *cobra.Command {
 
 // keysSet changes what the flags set, or without flags reads a new key. given reports whether a flag was given.
 func (p commands) keysSet(ctx context.Context, provider, label string, f *keyFlags, given func(flag string) bool) error {
-	cfg, pr, i, err := p.key("keys set", provider, label)
+	cfg, pr, i, err := p.findKey("keys set", provider, label)
 	if err != nil {
 		return err
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	k := &pr.Keys[i]
+	k, old := &pr.Keys[i], pr.Keys[i]
 	if given("weight") {
 		k.Weight = f.weight
 	}
@@ -213,19 +217,21 @@ func (p commands) keysSet(ctx context.Context, provider, label string, f *keyFla
 		k.Models = f.models
 	}
 	if given("secret") || !given("weight") && !given("models") {
-		old := *k
 		if k.Secret, err = p.secretOf(ctx, cfg, provider, label, f.secret); err != nil {
 			return err
 		}
-		if k.Secret != old.Secret {
-			p.forgetSecret(ctx, cfg, provider, old)
-		}
 	}
-	return p.saveKeys(ctx, cfg, "keys set", pr, label)
+	if err := p.saveKeys(ctx, cfg, "keys set", pr, label); err != nil {
+		return err
+	}
+	if k.Secret != old.Secret { // only now, since a provider shows a key but once
+		p.forgetSecret(ctx, cfg, provider, old)
+	}
+	return nil
 }
 
-// key finds a key in the settings. It returns the provider and the index of the key in its Keys.
-func (p commands) key(op, provider, label string) (*config.Config, config.Provider, int, error) {
+// findKey finds a key in the settings. It returns the provider and the index of the key in its Keys.
+func (p commands) findKey(op, provider, label string) (*config.Config, config.Provider, int, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
 		return nil, config.Provider{}, 0, err
@@ -241,9 +247,10 @@ func (p commands) key(op, provider, label string) (*config.Config, config.Provid
 	return cfg, pr, i, nil
 }
 
-func (p commands) enable(ctx context.Context, provider, label string, on bool) error {
+// setEnabled switches a key on or off.
+func (p commands) setEnabled(ctx context.Context, provider, label string, on bool) error {
 	op := map[bool]string{true: "keys enable", false: "keys disable"}[on]
-	cfg, pr, i, err := p.key(op, provider, label)
+	cfg, pr, i, err := p.findKey(op, provider, label)
 	if err != nil {
 		return err
 	}
@@ -252,7 +259,7 @@ func (p commands) enable(ctx context.Context, provider, label string, on bool) e
 }
 
 func (p commands) removeKey(ctx context.Context, provider, label string) error {
-	cfg, pr, i, err := p.key("keys remove", provider, label)
+	cfg, pr, i, err := p.findKey("keys remove", provider, label)
 	if err != nil {
 		return err
 	}
@@ -267,7 +274,7 @@ func (p commands) removeKey(ctx context.Context, provider, label string) error {
 
 // resetKey forgets the state of a key, in the running gateway or in the store.
 func (p commands) resetKey(ctx context.Context, provider, label string) error {
-	cfg, _, _, err := p.key("keys reset", provider, label)
+	cfg, _, _, err := p.findKey("keys reset", provider, label)
 	if err != nil {
 		return err
 	}
@@ -318,9 +325,12 @@ func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, p
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, op, map[string]any{"setting": "providers", "provider": pr.Name, "label": label, "file": file})
+	p.RecordChange(ctx, now, op, map[string]any{"setting": "providers", "provider": pr.Name, "label": label, "file": file})
 	return nil
 }
+
+// maxKeyInput is how many bytes are read from stdin for a key; more than any key has.
+const maxKeyInput = 64 << 10
 
 // secretOf returns the text for the settings that a key is read from: the reference given by flags, or a
 // reference to a secret that the person types here.
@@ -333,17 +343,17 @@ func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, la
 		key, err = p.Prompt(ctx, locale.Sprintf("Key of %s (not shown): ", output.OneLine(provider)), true)
 	} else {
 		var raw []byte
-		raw, err = io.ReadAll(io.LimitReader(p.In, 64<<10))
+		raw, err = io.ReadAll(io.LimitReader(p.In, maxKeyInput))
 		key = string(raw)
 	}
 	if err != nil {
 		return "", err
 	}
-	return p.keep(ctx, cfg, provider, label, strings.TrimSpace(key))
+	return p.storeKey(ctx, cfg, provider, label, strings.TrimSpace(key))
 }
 
-// keep stores a key as a secret and returns the reference for the settings.
-func (p commands) keep(ctx context.Context, cfg *config.Config, provider, label, key string) (form string, err error) {
+// storeKey checks and stores a key as a secret and returns the reference for the settings.
+func (p commands) storeKey(ctx context.Context, cfg *config.Config, provider, label, key string) (form string, err error) {
 	switch {
 	case key == "":
 		return "", root.Usage("the key of %s is empty; give it on the terminal, on stdin or with --secret env:NAME", provider)

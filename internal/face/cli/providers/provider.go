@@ -294,6 +294,6 @@ func (p commands) remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, cfg, "provider remove", map[string]any{"setting": "providers", "name": name, "file": file})
+	p.RecordChange(ctx, cfg, "provider remove", map[string]any{"setting": "providers", "name": name, "file": file})
 	return nil
 }

@@ -153,6 +153,40 @@ func TestProviderFromStartToEnd(t *testing.T) {
 	}
 }
 
+// A key that is replaced is forgotten once the settings no longer name it, and not before.
+func TestKeysSetThatFails(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if text, code := h.run("good-geheim\n", "provider", "add", "acme", "--kind", "openai", "--url", h.url); code != 0 {
+		t.Fatalf("add: %d\n%s", code, text)
+	}
+	lock := filepath.Join(h.dir, "collie.json.lock")
+	if err := os.RemoveAll(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(lock, 0o700); err != nil { // which no process can lock, so that nothing is written
+		t.Fatal(err)
+	}
+	if text, code := h.run("", "keys", "set", "acme", "main", "--secret", "env:ACME_KEY"); code == 0 || strings.Contains(h.read("collie.json"), "ACME_KEY") {
+		t.Fatalf("without a lock: %d\n%s", code, text)
+	}
+	if text, code := h.run("", "keys", "test", "acme", "main"); code != 0 {
+		t.Errorf("the key is gone: %d\n%s", code, text)
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if text, code := h.run("", "keys", "set", "acme", "main", "--secret", "env:ACME_KEY"); code != 0 {
+		t.Errorf("by variable: %d\n%s", code, text)
+	}
+	if text, code := h.run("", "keys", "set", "acme", "main", "--secret", "${secret:provider_acme_main}"); code != 0 {
+		t.Errorf("by its old name: %d\n%s", code, text)
+	}
+	if text, _ := h.run("", "keys", "test", "acme", "main"); !strings.Contains(text, "provider_acme_main is not set") {
+		t.Errorf("the old key is still kept: %s", text)
+	}
+}
+
 // Keys in the environment, in a .env file and of opencode become providers, and none of them stands in the settings.
 func TestImport(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/face/cli/locale"
 	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
@@ -137,7 +137,7 @@ func replyTo(ctx context.Context, out io.Writer, caller tool.Caller, ask message
 		}
 		field, result = "error", e.Raw
 	}
-	_, _ = locale.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // an error means that the call is over and needs no answer
+	_, _ = fmt.Fprintf(out, "{\"id\":%d,%q:%s}\n", ask.ID, field, result) // an error means that the call is over and needs no answer
 }
 
 // The JSON-RPC 2.0 error codes for an internal error and for an unknown method.

@@ -40,7 +40,8 @@ func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	return &Client{Gateway: g, Await: servers, client: &http.Client{Transport: t}}
 }
 
-// Roots returns the trusted certificates, including the gateway's own, which is often self-signed.
+// Roots returns the certificates to trust: those of the system and the gateway's own, which is often self-signed. It is nil,
+// which means those of the system alone, if the gateway has no certificate.
 func Roots(cfg *config.Config) *x509.CertPool {
 	if cfg.HTTP.TLSCert == "" {
 		return nil

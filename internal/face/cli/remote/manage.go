@@ -78,10 +78,9 @@ func (r *Client) Changes(ctx context.Context, name string) (map[string]tool.Defi
 	return got.Changes, err
 }
 
-// Approve approves the present definitions of tools, or of all if none is named, and returns how many there
-// were.
-func (r *Client) Approve(ctx context.Context, name string, tools []string) (int, error) {
-	body, err := json.Marshal(map[string][]string{"tools": tools})
+// Approve approves the definitions in shown, which has their hashes by tool, and returns how many there were.
+func (r *Client) Approve(ctx context.Context, name string, shown map[string]string) (int, error) {
+	body, err := json.Marshal(map[string]any{"hashes": shown})
 	if err != nil {
 		return 0, err
 	}

@@ -22,8 +22,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// gateway serves a source behind a real pipeline and the real API, and returns a client for it.
-func gateway(t *testing.T, src tool.Source) *Client {
+// serveGateway serves a source behind a real pipeline and the real API, and returns a client for it.
+func serveGateway(t *testing.T, src tool.Source) *Client {
 	t.Helper()
 	url, key := webtest.Serve(t, src)
 	r := New(&config.Config{}, home.Gateway{URL: url, Control: key}, nil)
@@ -36,7 +36,7 @@ func TestRemoteReads(t *testing.T) {
 	t.Parallel()
 	action := tooltest.Action("log", `"properties":{"a":{"pattern":"<&>"}}`)
 	action.Off = "not today"
-	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git", action, tooltest.Action("push"))))
+	r := serveGateway(t, tooltest.NewFake("git", tooltest.Offer("git", action, tooltest.Action("push"))))
 	ctx := t.Context()
 	tools, err := r.Tools(ctx, "")
 	if err != nil || len(tools) != 1 || len(tools[0].Actions) != 2 {
@@ -58,8 +58,8 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
-// call returns a request for a call.
-func call(name, args string, caller tool.Caller) tool.Request {
+// newCallRequest returns a request for a call.
+func newCallRequest(name, args string, caller tool.Caller) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }
 
@@ -77,7 +77,7 @@ func TestRemoteKeepsTheBytes(t *testing.T) {
 		}
 		return tool.Result{Raw: json.RawMessage(result), IsError: true}, nil
 	})
-	got, err := gateway(t, src).Call(t.Context(), call("git/log", args, nil))
+	got, err := serveGateway(t, src).Call(t.Context(), newCallRequest("git/log", args, nil))
 	if err != nil || string(got.Raw) != result || !got.IsError {
 		t.Errorf("Call = %s, %t, %v, want %s, true", got.Raw, got.IsError, err, result)
 	}
@@ -95,16 +95,16 @@ func TestRemoteErrors(t *testing.T) {
 	src.On("push", func(context.Context, *tool.Call) (tool.Result, error) {
 		return tool.Result{}, &tool.ProtocolError{Code: 7, Message: "no", Raw: json.RawMessage(`{"code":7,"message":"no","x":[1]}`)}
 	})
-	r := gateway(t, src)
-	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
+	r := serveGateway(t, src)
+	_, err := r.Call(t.Context(), newCallRequest("git/log", "{}", nil))
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Invalid || len(e.Fields) != 1 || e.Fields[0].Path != "/path" {
 		t.Errorf("Call without path = %v", err)
 	}
-	_, err = r.Call(t.Context(), call("git/pull", "{}", nil))
+	_, err = r.Call(t.Context(), newCallRequest("git/pull", "{}", nil))
 	if e, ok := errors.AsType[*tool.Error](err); !ok || string(e.Payload()) != string(own.Payload()) || e.RetryAfter != own.RetryAfter {
 		t.Errorf("Call = %+v, want what the source said", err)
 	}
-	_, err = r.Call(t.Context(), call("git/push", "{}", nil))
+	_, err = r.Call(t.Context(), newCallRequest("git/push", "{}", nil))
 	if e, ok := errors.AsType[*tool.ProtocolError](err); !ok || e.Code != 7 || string(e.Raw) != `{"code":7,"message":"no","x":[1]}` {
 		t.Errorf("Call = %v, want the server's own error", err)
 	}
@@ -157,9 +157,9 @@ func TestRemoteCallerIsToldAndAsked(t *testing.T) {
 		return tool.Result{Raw: answer}, nil
 	})
 	s := &scripted{}
-	c := call("git/log", "{}", s)
+	c := newCallRequest("git/log", "{}", s)
 	c.Params = json.RawMessage(`{"_meta":{"progressToken":"x"}}`)
-	got, err := gateway(t, src).Call(t.Context(), c)
+	got, err := serveGateway(t, src).Call(t.Context(), c)
 	if err != nil || string(got.Raw) != `{"action":"accept","content":{"q":"<?>"}}` {
 		t.Errorf("Call = %s, %v", got.Raw, err)
 	}
@@ -184,7 +184,7 @@ func TestRemoteCancel(t *testing.T) {
 		<-running
 		cancel()
 	}()
-	_, err := gateway(t, src).Call(ctx, call("git/log", "{}", &scripted{}))
+	_, err := serveGateway(t, src).Call(ctx, newCallRequest("git/log", "{}", &scripted{}))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Call = %v, want it cancelled", err)
 	}
@@ -208,7 +208,7 @@ func TestRemoteThatGoesAway(t *testing.T) {
 	t.Cleanup(srv.Close)
 	r := New(&config.Config{}, home.Gateway{URL: srv.URL}, nil)
 	t.Cleanup(r.Close)
-	_, err := r.Call(t.Context(), call("git/log", "{}", nil))
+	_, err := r.Call(t.Context(), newCallRequest("git/log", "{}", nil))
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || !e.OutcomeUnknown {
 		t.Errorf("Call = %v, want kind %s and an unknown outcome", err, tool.Unavailable)
 	}
@@ -232,7 +232,7 @@ func TestRemoteThatRefuses(t *testing.T) {
 	t.Cleanup(srv.Close)
 	r := New(&config.Config{}, home.Gateway{URL: srv.URL}, nil)
 	t.Cleanup(r.Close)
-	if _, err := r.Call(t.Context(), call("git/log", "{}", nil)); tool.KindOf(err) != tool.Denied {
+	if _, err := r.Call(t.Context(), newCallRequest("git/log", "{}", nil)); tool.KindOf(err) != tool.Denied {
 		t.Errorf("Call = %v, want kind %s", err, tool.Denied)
 	}
 }
@@ -240,7 +240,7 @@ func TestRemoteThatRefuses(t *testing.T) {
 // Logs of a server are read once or followed, and errors end them.
 func TestRemoteLogs(t *testing.T) {
 	t.Parallel()
-	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git")))
+	r := serveGateway(t, tooltest.NewFake("git", tooltest.Offer("git")))
 	read := func(ctx context.Context, name string, f tool.LogFilter, each func(tool.LogLine)) error {
 		for line, err := range r.Logs(ctx, name, f) {
 			if err != nil {

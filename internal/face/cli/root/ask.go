@@ -89,7 +89,8 @@ func (p *Program) CanAsk() bool {
 	return !p.JSON && output.IsTerminal(p.In) && output.IsTerminal(p.Err)
 }
 
-// AskYesNo asks a person a question until the answer is yes or no. An empty line means byDefault.
+// AskYesNo asks a person a question until the answer is yes or no. An empty line, or the end of the
+// input, means byDefault.
 func (p *Program) AskYesNo(ctx context.Context, question string, byDefault bool) (bool, error) {
 	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[byDefault]
 	for {

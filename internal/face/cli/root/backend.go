@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the type that runs the work of commands, either at a running gateway or with parts opened in this
+// This file has the types that run the work of commands, either at a running gateway or with parts opened in this
 // process.
 
 // Backend runs what a command needs: a running gateway of this home, or parts opened in this process. It is
@@ -35,9 +35,10 @@ type Backend interface {
 	Restart(ctx context.Context, name string) (tool.ServerStatus, error)
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
 	Start(ctx context.Context, name string) (tool.ServerStatus, error)
-	// Changes returns the tool definitions of a server that wait for approval. Approve approves them.
+	// Changes returns the tool definitions of a server that wait for approval. Approve approves those in shown, which has
+	// their hashes by tool, and fails if one has changed since.
 	Changes(ctx context.Context, name string) (map[string]tool.DefinitionChange, error)
-	Approve(ctx context.Context, name string, tools []string) (int, error)
+	Approve(ctx context.Context, name string, shown map[string]string) (int, error)
 	// Call runs c through the pipeline, as the person at this terminal.
 	Call(ctx context.Context, c tool.Request) (tool.Result, error)
 	// FlushCache writes pending changes of the tool cache.
@@ -144,10 +145,9 @@ func (l *Local) Changes(_ context.Context, name string) (map[string]tool.Definit
 	return l.App.Servers.Changes(name)
 }
 
-// Approve approves the present definitions of tools, or of all if none is named, and returns how many there
-// were.
-func (l *Local) Approve(ctx context.Context, name string, tools []string) (int, error) {
-	return l.App.Servers.Approve(ctx, name, tools)
+// Approve approves the definitions in shown, which has their hashes by tool, and returns how many there were.
+func (l *Local) Approve(ctx context.Context, name string, shown map[string]string) (int, error) {
+	return l.App.Servers.Approve(ctx, name, shown)
 }
 
 // Call runs a call through the pipeline.

@@ -14,37 +14,37 @@ import (
 
 // This file rewrites calls in help texts, such as fs(action="ls"), as command lines.
 
-// asCall matches the beginning of a call in the notation for models.
-var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
+// callPattern matches the beginning of a call in the notation for models.
+var callPattern = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
 
-// asArgument matches the next argument of such a call, up to its value.
-var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
+// argumentPattern matches the next argument of such a call, up to its value.
+var argumentPattern = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 
-// asPage matches the URI of a help page.
-var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
+// pagePattern matches the URI of a help page.
+var pagePattern = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
 // WithCommandLines rewrites the calls in one of our own texts as a person types them: fs(action="ls", path="/")
 // becomes collie fs ls --path /. Calls that it does not understand stay as they are.
 func WithCommandLines(text string) string {
 	var b strings.Builder
 	for {
-		at := asCall.FindStringSubmatchIndex(text)
+		at := callPattern.FindStringSubmatchIndex(text)
 		if at == nil {
 			break
 		}
 		name, action := text[at[2]:at[3]], text[at[4]:at[5]]
-		command, rest, ok := command(name, action, text[at[1]:])
+		line, rest, ok := commandLine(name, action, text[at[1]:])
 		if !ok {
 			b.WriteString(text[:at[1]])
 			text = text[at[1]:]
 			continue
 		}
-		b.WriteString(text[:at[0]] + command)
+		b.WriteString(text[:at[0]] + line)
 		text = rest
 	}
 	b.WriteString(text)
-	return asPage.ReplaceAllStringFunc(b.String(), func(uri string) string {
-		m := asPage.FindStringSubmatch(uri)
+	return pagePattern.ReplaceAllStringFunc(b.String(), func(uri string) string {
+		m := pagePattern.FindStringSubmatch(uri)
 		if _, ours := app.NotesTool(m[1]); !ours {
 			return uri
 		}
@@ -52,15 +52,15 @@ func WithCommandLines(text string) string {
 	})
 }
 
-// command returns a call as a command line; rest is the text after its closing bracket. ok is false if name is not one
+// commandLine returns a call as a command line; rest is the text after its closing bracket. ok is false if name is not one
 // of our tools or the arguments cannot be read.
-func command(name, action, arguments string) (line, rest string, ok bool) {
+func commandLine(name, action, arguments string) (line, rest string, ok bool) {
 	if _, ours := app.NotesTool(name); !ours {
 		return "", "", false
 	}
 	line = "collie " + name + " " + action
 	for {
-		m := asArgument.FindStringSubmatchIndex(arguments)
+		m := argumentPattern.FindStringSubmatchIndex(arguments)
 		if m == nil {
 			break
 		}

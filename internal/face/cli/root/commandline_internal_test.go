@@ -5,7 +5,7 @@ import (
 )
 
 // Calls in the notation for models become command lines, and everything else stays.
-func TestInCommands(t *testing.T) {
+func TestWithCommandLines(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`fs(action="ls", path="/") shows what there is`:                   `collie fs ls --path / shows what there is`,
@@ -29,13 +29,13 @@ func TestInCommands(t *testing.T) {
 }
 
 // WithCommandLines ends for any text, and leaves a text without calls and help pages unchanged.
-func FuzzInCommands(f *testing.F) {
+func FuzzWithCommandLines(f *testing.F) {
 	f.Add(`fs(action="ls", path="/") x`)
 	f.Add(`fs(action="ls", path="/`)
 	f.Add(`fs(action="ls"fs(action="ls")`)
 	f.Fuzz(func(t *testing.T, text string) {
 		got := WithCommandLines(text)
-		if !asCall.MatchString(text) && !asPage.MatchString(text) && got != text {
+		if !callPattern.MatchString(text) && !pagePattern.MatchString(text) && got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 
 const defaultLogLevel = "warn"
 
-// Logger returns a logger to stderr, at the level that the user chose.
+// Logger returns a logger to stderr, at the level that the user chose, else for warnings and errors alone.
 func (p *Program) Logger() (*slog.Logger, error) { return p.loggerTo(p.Err, defaultLogLevel) }
 
 // GatewayLogger returns the logger of commands that keep running. It writes to file, or else to the file in
@@ -39,9 +39,13 @@ func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, 
 	return log.With("pid", os.Getpid()), nil // several processes may write to the same file
 }
 
+// loggerTo returns a logger that writes to w, at the level of --log-level, else that of --debug, else usual.
 func (p *Program) loggerTo(w io.Writer, usual string) (*slog.Logger, error) {
+	if p.Debug {
+		usual = "debug"
+	}
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(output.FirstNonEmpty(p.LogLevel, map[bool]string{true: "debug"}[p.Debug], usual))); err != nil {
+	if err := level.UnmarshalText([]byte(output.FirstNonEmpty(p.LogLevel, usual))); err != nil {
 		return nil, Usage("--log-level is %q, expected debug, info, warn or error", p.LogLevel)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil

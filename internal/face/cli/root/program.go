@@ -80,7 +80,7 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 		}
 	}
 	root.AddCommand(commands...)
-	wordsAreUsage(root)
+	makeUsageErrors(root)
 	translate(root)
 	p.fitHelp(root)
 	return root
@@ -122,8 +122,8 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return Usage("%v%s; see %s --help", err, near, c.CommandPath())
 }
 
-// wordsAreUsage makes wrong arguments, and flags that exclude each other, usage errors of c and its subcommands.
-func wordsAreUsage(c *cobra.Command) {
+// makeUsageErrors makes wrong arguments, and flags that exclude each other, usage errors of c and its subcommands.
+func makeUsageErrors(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
@@ -137,7 +137,7 @@ func wordsAreUsage(c *cobra.Command) {
 		}
 	}
 	for _, sub := range c.Commands() {
-		wordsAreUsage(sub)
+		makeUsageErrors(sub)
 	}
 }
 

@@ -52,10 +52,10 @@ func SettingsFile(cfg *config.Config) string {
 	return cfg.Paths.ConfigFile
 }
 
-// Changed records a change of the settings and prints what a running gateway does with it. The gateway applies changes
-// of servers and of reloadedSections at once. It has done so when Changed returns, so that the next command finds the
+// RecordChange records a change of the settings and prints what a running gateway does with it. The gateway applies changes
+// of servers and of reloadedSections at once. It has done so when RecordChange returns, so that the next command finds the
 // new settings in effect.
-func (p *Program) Changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
+func (p *Program) RecordChange(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	p.OnRecord(ctx, cfg, command, detail)
 	now, wrong, err := p.Settings()
 	if err != nil {
@@ -126,8 +126,8 @@ func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) 
 	return s, nil
 }
 
-// Shadowed warns if another file still defines a server with this name, because that definition then applies.
-func (p *Program) Shadowed(name string) {
+// WarnIfDefinedElsewhere warns if another file still defines a server with this name, because that definition then applies.
+func (p *Program) WarnIfDefinedElsewhere(name string) {
 	now, _, err := p.Settings()
 	if err != nil {
 		return

@@ -22,7 +22,7 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 	if err != nil {
 		return err
 	}
-	file, err := fileOf("config set", path, cfg)
+	file, err := fileToChange("config set", path, cfg)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 		if err != nil {
 			return nil, err
 		}
-		return text, p.unknownField(cfg, file, path, text)
+		return text, p.checkServerField(cfg, file, path, text)
 	})
 	switch {
 	case errors.Is(err, config.ErrNoSetting):
@@ -58,7 +58,7 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, now, "config set", map[string]any{"setting": path, "file": file})
+	p.RecordChange(ctx, now, "config set", map[string]any{"setting": path, "file": file})
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (p commands) configUnset(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := fileOf("config unset", path, cfg)
+	file, err := fileToChange("config unset", path, cfg)
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func (p commands) configUnset(ctx context.Context, path string) error {
 	if err != nil || !found {
 		return err
 	}
-	p.Changed(ctx, cfg, "config unset", map[string]any{"setting": path, "file": file})
+	p.RecordChange(ctx, cfg, "config unset", map[string]any{"setting": path, "file": file})
 	return nil
 }
 
-// fileOf returns the file in which to write a setting: for a field of a server, the file that defines the
+// fileToChange returns the file in which to write a setting: for a field of a server, the file that defines the
 // server.
-func fileOf(op, path string, cfg *config.Config) (string, error) {
+func fileToChange(op, path string, cfg *config.Config) (string, error) {
 	names, err := config.SplitPath(path)
 	if err != nil {
 		return "", root.Usage("%v", err)
@@ -114,9 +114,9 @@ func isServerPath(names []string) bool {
 	return len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers")
 }
 
-// unknownField returns an error if path is an unknown field of a server in text. Package config does not know
+// checkServerField returns an error if path is an unknown field of a server in text. Package config does not know
 // the fields of servers.
-func (p commands) unknownField(cfg *config.Config, file, path string, text []byte) error {
+func (p commands) checkServerField(cfg *config.Config, file, path string, text []byte) error {
 	names, err := config.SplitPath(path)
 	if err != nil || !isServerPath(names) || len(names) < 3 {
 		return nil //nolint:nilerr // the function that sets the path reports that error

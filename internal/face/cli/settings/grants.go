@@ -51,8 +51,8 @@ type allGrants interface {
 	Revoke(ctx context.Context, id string) (grantadmin.Grant, error)
 }
 
-// grants returns the grants of this home, through its gateway if one runs. The caller calls end.
-func (p commands) grants(ctx context.Context) (g allGrants, end func(), err error) {
+// openGrants returns the grants of this home, through its gateway if one runs. The caller calls end.
+func (p commands) openGrants(ctx context.Context) (g allGrants, end func(), err error) {
 	cfg, err := p.Load()
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (p commands) completeGrants(ctx context.Context, args []string) (ids []stri
 	if len(args) > 0 {
 		return nil
 	}
-	g, end, err := p.grants(ctx)
+	g, end, err := p.openGrants(ctx)
 	if err != nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (p commands) completeGrants(ctx context.Context, args []string) (ids []stri
 }
 
 func (p commands) grantsList(ctx context.Context) error {
-	g, end, err := p.grants(ctx)
+	g, end, err := p.openGrants(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,13 +145,13 @@ func (p commands) grantsList(ctx context.Context) error {
 		if a.Uses > 0 {
 			used = strconv.Itoa(a.Uses) + " · " + output.Ago(a.Used, time.Now())
 		}
-		rows[i] = []string{a.ID, a.Tool + "." + a.Action, call.Extent(string(a.Constraint.Kind), a.Constraint.Name), string(a.Risk), scope(a), used}
+		rows[i] = []string{a.ID, a.Tool + "." + a.Action, call.Extent(string(a.Constraint.Kind), a.Constraint.Name), string(a.Risk), grantScope(a), used}
 	}
 	return p.Table([]string{"ID", "ACTION", "WHERE", "RISK", "HOLDS", "USED"}, rows)
 }
 
-// scope says for how long, or for which conversation, a grant holds.
-func scope(g *grantadmin.Grant) string {
+// grantScope says for how long, or for which conversation, a grant holds.
+func grantScope(g *grantadmin.Grant) string {
 	switch {
 	case g.Turn != "":
 		return locale.T("one answer")
@@ -164,7 +164,7 @@ func scope(g *grantadmin.Grant) string {
 }
 
 func (p commands) grantsRevoke(ctx context.Context, id string) error {
-	g, end, err := p.grants(ctx)
+	g, end, err := p.openGrants(ctx)
 	if err != nil {
 		return err
 	}

@@ -165,6 +165,9 @@ func (p commands) guardShow() error {
 	return p.Table([]string{"RULE", "DECISION", "FROM", "ABOUT"}, rows)
 }
 
+// maxTrialCall is how many bytes of a call are read from stdin.
+const maxTrialCall = 4 << 20
+
 // guardTest prints what the rules find in the call that file describes.
 func (p commands) guardTest(file string) error {
 	cfg, err := p.Load()
@@ -173,7 +176,7 @@ func (p commands) guardTest(file string) error {
 	}
 	var raw []byte
 	if file == "-" {
-		raw, err = io.ReadAll(io.LimitReader(p.In, 4<<20))
+		raw, err = io.ReadAll(io.LimitReader(p.In, maxTrialCall))
 	} else {
 		raw, err = os.ReadFile(file)
 	}

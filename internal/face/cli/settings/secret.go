@@ -90,11 +90,11 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, cfg, "secret set", map[string]any{"name": name, "store": string(kind)})
+	p.RecordChange(ctx, cfg, "secret set", map[string]any{"name": name, "store": string(kind)})
 	return nil
 }
 
-// maxSecret is the maximum number of bytes read from stdin.
+// maxSecret is the maximum length of a secret in bytes. One byte more is read from stdin, to find out that it is longer.
 const maxSecret = 1 << 20
 
 // readSecret reads the value of a secret from the terminal, without showing it, or from stdin. It never comes from the
@@ -188,7 +188,7 @@ func (p commands) secretRemove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p.Changed(ctx, cfg, "secret remove", map[string]any{"name": name})
+	p.RecordChange(ctx, cfg, "secret remove", map[string]any{"name": name})
 	return nil
 }
 

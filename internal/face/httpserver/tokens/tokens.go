@@ -250,6 +250,14 @@ func Rotate(ctx context.Context, path, name string) (secret string, err error) {
 	return secret, nil
 }
 
+// SetProfile sets the profile whose tools a token opens. Its secret stays.
+func SetProfile(ctx context.Context, path, name, profile string) error {
+	return change(ctx, path, "connect", name, func(list []Token, i int) []Token {
+		list[i].Profile = profile
+		return list
+	})
+}
+
 // Revoke removes a token.
 func Revoke(ctx context.Context, path, name string) error {
 	return change(ctx, path, "token revoke", name, func(list []Token, i int) []Token { return slices.Delete(list, i, i+1) })

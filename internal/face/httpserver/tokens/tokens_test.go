@@ -2,6 +2,8 @@ package tokens_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-func add(t *testing.T, path string, token tokens.Token) string {
+func addToken(t *testing.T, path string, token tokens.Token) string {
 	t.Helper()
 	secret, err := tokens.Add(t.Context(), path, token)
 	if err != nil {
@@ -29,8 +31,8 @@ func TestAddKeepsNoSecret(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())
 	confirms := false
-	first := add(t, path, tokens.Token{Name: "laptop", Profile: "work", Scopes: []tokens.Scope{tokens.Tools}, ElicitationConfirms: &confirms})
-	second := add(t, path, tokens.Token{Name: "an.other_1-x", Scopes: []tokens.Scope{tokens.Chat, tokens.Approve}})
+	first := addToken(t, path, tokens.Token{Name: "laptop", Profile: "work", Scopes: []tokens.Scope{tokens.Tools}, ElicitationConfirms: &confirms})
+	second := addToken(t, path, tokens.Token{Name: "an.other_1-x", Scopes: []tokens.Scope{tokens.Chat, tokens.Approve}})
 	if first == second || len(first) != len("collie_")+43 {
 		t.Errorf("secrets %d and %d bytes long", len(first), len(second))
 	}
@@ -141,7 +143,7 @@ func TestFileOfOthers(t *testing.T) {
 		t.Skip("modes are of Unix")
 	}
 	path := tokens.Path(t.TempDir())
-	add(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
+	addToken(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o602} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
@@ -207,7 +209,7 @@ func TestWatch(t *testing.T) {
 	}
 	count := func(n int) func(told) bool { return func(is told) bool { return is.err == nil && len(is.list) == n } }
 	hear("no file", count(0))
-	add(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
+	addToken(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
 	hear("a first token", count(1))
 	before, err := tokens.Read(path)
 	if err != nil {
@@ -225,4 +227,28 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	hear("that it has gone", count(0))
+}
+
+// A file that could not be read for a moment is read again, although it has not changed since.
+func TestWatchReadsAgain(t *testing.T) {
+	t.Parallel()
+	path := tokens.Path(t.TempDir())
+	addToken(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
+	ctx, stop := context.WithCancel(t.Context())
+	reads := 0
+	var told []string
+	tokens.WatchWith(ctx, path, slog.New(slog.DiscardHandler), func(path string) ([]tokens.Token, error) {
+		if reads++; reads < 3 {
+			return nil, errors.New("too many open files")
+		}
+		return tokens.Read(path)
+	}, func(list []tokens.Token, err error) {
+		told = append(told, fmt.Sprint(len(list), err))
+		if err == nil {
+			stop()
+		}
+	})
+	if got := strings.Join(told, ", "); got != "0 too many open files, 1 <nil>" {
+		t.Errorf("it was told %s", got)
+	}
 }

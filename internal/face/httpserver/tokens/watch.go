@@ -24,12 +24,21 @@ const (
 // file has changed, until ctx ends. Watch returns only then, and calls f from the goroutine that it runs in, usually
 // within half a second of a change. The folder of the file must exist.
 func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, error)) {
+	watch(ctx, path, log, Read, f)
+}
+
+// watch is Watch with another way to read the file.
+func watch(ctx context.Context, path string, log *slog.Logger, read func(path string) ([]Token, error), f func([]Token, error)) {
 	events, failures, every := follow(ctx, path, log)
 	look := time.NewTicker(every)
 	defer look.Stop()
 	before, _ := os.Stat(path) // nil if there is no file
-	f(Read(path))
+	list, err := read(path)
+	f(list, err)
 	for {
+		if err != nil { // perhaps it only could not be read for a moment, which no notice tells
+			look.Reset(pollEvery)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -47,13 +56,20 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 				continue
 			}
 		}
-		now, err := os.Stat(path)
-		if err != nil {
+		now, statErr := os.Stat(path)
+		if statErr != nil {
 			now = nil
 		}
-		if !sameFile(before, now) {
-			before = now
-			f(Read(path))
+		changed, failed := !sameFile(before, now), err != nil
+		if !changed && !failed {
+			continue
+		}
+		before = now
+		if list, err = read(path); err == nil && events != nil {
+			look.Reset(every)
+		}
+		if changed || err == nil {
+			f(list, err)
 		}
 	}
 }

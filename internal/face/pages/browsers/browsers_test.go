@@ -15,23 +15,23 @@ import (
 
 const host = "127.0.0.1:7420"
 
-// desk is a browsers.Book in a folder, with a clock that moves only when the test changes now.
-type desk struct {
+// testBook is a browsers.Book in a folder, with a clock that moves only when the test changes now.
+type testBook struct {
 	*testing.T
 	dir  string
 	now  time.Time
 	book *browsers.Book
 }
 
-func open(t *testing.T) *desk {
+func open(t *testing.T) *testBook {
 	t.Helper()
-	d := &desk{T: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	d.again()
+	d := &testBook{T: t, dir: t.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	d.reopen()
 	return d
 }
 
-// again opens the book from its file again, as after a restart of the gateway.
-func (d *desk) again() {
+// reopen opens the book from its file again, as after a restart of the gateway.
+func (d *testBook) reopen() {
 	d.Helper()
 	var err error
 	if d.book, err = browsers.Open(d.dir, func() time.Time { return d.now }); err != nil {
@@ -39,7 +39,7 @@ func (d *desk) again() {
 	}
 }
 
-func (d *desk) signIn() (browsers.Browser, browsers.Secrets) {
+func (d *testBook) signIn() (browsers.Browser, browsers.Secrets) {
 	d.Helper()
 	link, _ := d.book.Link()
 	b, s, err := d.book.SignIn(d.Context(), link, host, "Firefox, Linux", "192.0.2.7")
@@ -49,7 +49,7 @@ func (d *desk) signIn() (browsers.Browser, browsers.Secrets) {
 	return b, s
 }
 
-func (d *desk) in(s browsers.Secrets) bool {
+func (d *testBook) isSignedIn(s browsers.Secrets) bool {
 	_, _, ok := d.book.Find(s, host)
 	return ok
 }
@@ -111,7 +111,7 @@ func TestBothSecretsAndTheHost(t *testing.T) {
 		"cookie alone": {Cookie: mine.Cookie}, "key alone": {Key: mine.Key}, "nothing": {},
 		"of two browsers": {Cookie: mine.Cookie, Key: other.Key}, "exchanged": {Cookie: mine.Key, Key: mine.Cookie},
 	} {
-		if d.in(s) {
+		if d.isSignedIn(s) {
 			t.Errorf("%s: lets in", name)
 		}
 	}
@@ -127,8 +127,8 @@ func TestBrowsersOutliveARestart(t *testing.T) {
 	d := open(t)
 	_, secrets := d.signIn()
 	link, _ := d.book.Link()
-	d.again()
-	if !d.in(secrets) {
+	d.reopen()
+	if !d.isSignedIn(secrets) {
 		t.Error("the browser is signed out by a restart")
 	}
 	if _, _, err := d.book.SignIn(t.Context(), link, host, "x", "192.0.2.7"); err == nil {
@@ -150,9 +150,9 @@ func TestThirtyDaysFromTheLastUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.now = d.now.Add(2 * time.Minute)
-	d.again()
-	if !d.in(secrets) || d.in(idle) || len(d.book.List()) != 1 {
-		t.Errorf("signed in: used %t, idle %t, list %v", d.in(secrets), d.in(idle), d.book.List())
+	d.reopen()
+	if !d.isSignedIn(secrets) || d.isSignedIn(idle) || len(d.book.List()) != 1 {
+		t.Errorf("signed in: used %t, idle %t, list %v", d.isSignedIn(secrets), d.isSignedIn(idle), d.book.List())
 	}
 }
 
@@ -166,11 +166,11 @@ func TestEnd(t *testing.T) {
 	if err := d.book.End(t.Context(), b.ID); err != nil {
 		t.Fatal(err)
 	}
-	if d.in(secrets) || ended.Err() == nil || !d.in(other) || alive.Err() != nil {
+	if d.isSignedIn(secrets) || ended.Err() == nil || !d.isSignedIn(other) || alive.Err() != nil {
 		t.Error("not exactly the one browser has ended")
 	}
-	d.again()
-	if d.in(secrets) {
+	d.reopen()
+	if d.isSignedIn(secrets) {
 		t.Error("a restart brings a browser back")
 	}
 	if e, ok := errors.AsType[*tool.Error](d.book.End(t.Context(), b.ID)); !ok || e.Kind != tool.NotFound {

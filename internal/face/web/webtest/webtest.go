@@ -27,7 +27,7 @@ func Serve(tb testing.TB, src tool.Source) (url, key string) {
 	cat := source.New([]tool.Source{src}, source.Options{})
 	srv := httptest.NewServer(web.New(web.Options{
 		Pipeline: pipeline.New(cat, pipeline.Options{Audit: log}),
-		Servers:  started{},
+		Servers:  readyServers{},
 		Tools:    cat.Tools,
 		Identify: func(r *http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "Bearer key"}
@@ -43,14 +43,14 @@ func Serve(tb testing.TB, src tool.Source) (url, key string) {
 	return srv.URL, "key"
 }
 
-// started is a list of servers that have all started.
-type started struct{ web.Servers }
+// readyServers is a list of servers that have all started.
+type readyServers struct{ web.Servers }
 
-func (started) List() []tool.ServerStatus {
+func (readyServers) List() []tool.ServerStatus {
 	return []tool.ServerStatus{{Name: "git", State: tool.StateReady}}
 }
 
-func (started) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
+func (readyServers) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Seq2[tool.LogLine, error], error) {
 	if name != "git" {
 		return nil, &tool.Error{Op: "find server", Kind: tool.NotFound, Subject: name, Message: "no server of that name"}
 	}
@@ -68,4 +68,4 @@ func (started) Tail(ctx context.Context, name string, f tool.LogFilter) (iter.Se
 	}, nil
 }
 
-func (started) Await(context.Context, []string) error { return nil }
+func (readyServers) Await(context.Context, []string) error { return nil }

@@ -91,6 +91,7 @@ func (e *Editor) ChangeEntry(ctx context.Context, name string, n *ChangedEntry) 
 	if s.Raw, err = restored("", s.Raw, shown, old.Raw, &secrets); err != nil {
 		return Added{}, err
 	}
+	secrets = secrets || len(entryadmin.References(s.Raw)) > 0 // a reference is a secret that was not masked
 	findings, err := CheckNew(cfg, e.opts.Env, []config.ServerEntry{s})
 	if err != nil {
 		return Added{}, err

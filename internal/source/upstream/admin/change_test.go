@@ -34,7 +34,7 @@ func editorOf(t *testing.T, text string) (e *serveradmin.Editor, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.Open(t.Context(), cfg, app.Options{Version: "9"})
+	a, err := app.Open(t.Context(), cfg, app.Options{Version: "9", Env: config.EnvOf("HOME=" + home)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,8 @@ const withSecrets = `{
       "env": {"PLACE": "geheim-drei", "KEY": "${secret:TEAM}"},
       "disabled": true
     },
-    "far": {"url": "https://example.com/mcp?key=geheim-vier", "headers": {"Authorization": "Bearer geheim-fünf"}, "disabled": true}
+    "far": {"url": "https://example.com/mcp?key=geheim-vier", "headers": {"Authorization": "Bearer geheim-fünf"}, "disabled": true},
+    "kept": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${secret:TEAM}"}, "disabled": true}
   }
 }`
 
@@ -125,6 +126,11 @@ func TestConsentToAChangedEntry(t *testing.T) {
 		{"a variable", "team", `{"command":"team-mcp","args":["--token","***","--verbose","--password","***"],"env":{"LD_PRELOAD":"x.so"}}`, "team"},
 		{"the address, with the secret", "far", `{"url":"https://example.org/mcp","headers":{"Authorization":"***"}}`, "far"},
 		{"the address alone", "far", `{"url":"https://example.org/mcp"}`, ""},
+		{"the address, with a reference to the secret", "kept", `{"url":"https://example.org/mcp","headers":{"Authorization":"Bearer ${secret:TEAM}"}}`, "kept"},
+		{"the address, with the reference escaped", "kept", `{"url":"https://example.org/mcp","headers":{"Authorization":"Bearer \u0024{secret:TEAM}"}}`, "kept"},
+		{"the address, with a reference of its own", "far", `{"url":"https://example.org/mcp","headers":{"X-Key":"${TEAM_KEY}"}}`, "far"},
+		{"the address without the reference", "kept", `{"url":"https://example.org/mcp"}`, ""},
+		{"the reference where it was, switched on", "kept", `{"url":"https://example.com/mcp","headers":{"Authorization":"Bearer ${secret:TEAM}"}}`, ""},
 		{"a program for headers", "far", `{"url":"https://example.org/mcp","headersCommand":{"command":"sh"}}`, "far"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
@@ -163,7 +169,7 @@ func TestRefusesAChangedEntry(t *testing.T) {
 		{"nobody", "teem", `{"command":"x"}`, revision, tool.NotFound, "did you mean team?"},
 	} {
 		_, err := e.ChangeEntry(t.Context(), tt.name, &serveradmin.ChangedEntry{Entry: json.RawMessage(tt.entry), Revision: tt.revision, Typed: "team"})
-		if tool.KindOf(err) != tt.kind || !strings.Contains(full(err), tt.says) {
+		if tool.KindOf(err) != tt.kind || !strings.Contains(textWithHint(err), tt.says) {
 			t.Errorf("%s: %v", tt.what, err)
 		}
 	}
@@ -175,10 +181,36 @@ func TestRefusesAChangedEntry(t *testing.T) {
 	}
 }
 
-// full returns what an error says, with its hint.
-func full(err error) string {
+// textWithHint returns what an error says, with its hint.
+func textWithHint(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return err.Error() + " " + e.Hint
 	}
 	return fmt.Sprint(err)
+}
+
+// The name of the program must be typed to import a server that runs a command, also one that only prints its headers.
+func TestImportThatRunsACommandIsTyped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ what, entry, typed string }{
+		{"a command", `{"command":"far-mcp"}`, "claude-code"},
+		{"a command for headers", `{"type":"http","url":"https://example.com/mcp","headersHelper":"./token.sh"}`, "claude-code"},
+		{"an address", `{"type":"http","url":"https://example.com/mcp"}`, ""},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			e, file := editorOf(t, `{"siyuan":{"enabled":false}}`)
+			if err := os.WriteFile(filepath.Join(filepath.Dir(file), ".claude.json"), []byte(`{"mcpServers":{"far":`+tt.entry+`}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := e.Import(t.Context(), &serveradmin.Importing{From: "claude-code", DryRun: true})
+			if err != nil || got.Type != tt.typed || len(got.Added) != 1 {
+				t.Errorf("%q is to be typed for %v, %v; want %q", got.Type, got.Added, err, tt.typed)
+			}
+			_, err = e.Import(t.Context(), &serveradmin.Importing{From: "claude-code"})
+			if refused := tool.KindOf(err) == tool.Unconfirmed; refused != (tt.typed != "") {
+				t.Errorf("without a name it ended with %v", err)
+			}
+		})
+	}
 }

@@ -157,14 +157,23 @@ func (n *NewServers) read(op, base string) ([]config.ServerEntry, error) {
 func (a *Added) describe(servers []config.ServerEntry) {
 	var run []string
 	for _, s := range servers {
-		parsed, _ := entry.Parse(s.Name, s.Raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
+		parsed := parsedEntry(s.Name, s.Raw)
 		a.Servers = append(a.Servers, NewServer{Name: s.Name, Transport: string(parsed.Transport), Entry: s.Raw})
-		if parsed.Transport == entry.Stdio || parsed.HeadersCommand != nil {
+		if runsCommand(parsed) {
 			run = append(run, s.Name)
 		}
 	}
 	a.Type = strings.Join(run, ", ")
 }
+
+// parsedEntry parses an entry as if all variables in it were set, to empty texts.
+func parsedEntry(name string, raw json.RawMessage) *entry.Entry {
+	parsed, _ := entry.Parse(name, raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
+	return &parsed
+}
+
+// runsCommand reports whether using a server runs a command on this machine: the server itself, or what prints its headers.
+func runsCommand(e *entry.Entry) bool { return e.Transport == entry.Stdio || e.HeadersCommand != nil }
 
 func (a *Added) names() (names []string) {
 	for _, s := range a.Servers {
@@ -330,7 +339,7 @@ func (e *Editor) Import(ctx context.Context, n *Importing) (Imported, error) {
 	for _, s := range plan.Servers {
 		if s.State == hostadmin.ImportNew {
 			out.Added = append(out.Added, s.Name)
-			if s.Transport == string(entry.Stdio) {
+			if runsCommand(parsedEntry(s.Name, s.Entry)) {
 				out.Type = n.From
 			}
 		}

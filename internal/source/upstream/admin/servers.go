@@ -97,19 +97,19 @@ func (s Servers) Changes(name string) (map[string]tool.DefinitionChange, error) 
 	}
 	out := map[string]tool.DefinitionChange{}
 	for name, ch := range srv.Changes() {
-		out[name] = tool.DefinitionChange{Fields: ch.Fields, Was: ch.Was, Now: ch.Now, SeenAt: ch.SeenAt}
+		out[name] = tool.DefinitionChange{Fields: ch.Fields, Hash: ch.Hash, Was: ch.Was, Now: ch.Now, SeenAt: ch.SeenAt}
 	}
 	return out, nil
 }
 
-// Approve accepts changed definitions of the named tools, or of all tools of the server if none is named, and returns
-// how many it accepted.
-func (s Servers) Approve(ctx context.Context, name string, tools []string) (int, error) {
+// Approve accepts the changed definitions of a server that a person was shown, and returns how many it accepted. shown has
+// their hashes by tool.
+func (s Servers) Approve(ctx context.Context, name string, shown map[string]string) (int, error) {
 	srv, err := s.find(name)
 	if err != nil {
 		return 0, err
 	}
-	return srv.Approve(ctx, tools...)
+	return srv.Approve(ctx, shown)
 }
 
 func (s Servers) find(name string) (*upstream.Server, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"collie/internal/mcp"
 )
@@ -20,6 +21,7 @@ type Feed struct {
 	stream          func(context.Context) bool
 	awaitLateStream func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
 
+	heard       atomic.Bool       // the stream is being opened, or was
 	streamReady chan struct{}     // closed when the stream is open, or will not be
 	listed      chan struct{}     // closed when all lists were fetched or failed, or none is wanted
 	fetchMu     [kinds]sync.Mutex // one fetch of each list at a time, so that a later one has newer data

@@ -76,8 +76,11 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 
 // Hear opens the stream on which the server reports list changes, and waits briefly for it: if the stream is open
 // before the lists are fetched, no change is missed. If it opens later, the tools are fetched again then; the other
-// lists wait for it. Hear is called once.
+// lists wait for it. Only the first call does anything.
 func (l *Listing) Hear(ctx context.Context, f *Feed) {
+	if f.heard.Swap(true) {
+		return
+	}
 	if f.stream == nil {
 		close(f.streamReady)
 		return
@@ -109,6 +112,14 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	case <-ctx.Done():
 	}
 	asked.Store(true) // changes between this fetch and the opening of the stream would be missed
+}
+
+// LearnAnew fetches all lists over a connection that has taken the place of the one they came from.
+func (l *Listing) LearnAnew(ctx context.Context, f *Feed) {
+	l.Hear(ctx, f)
+	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
+		l.Ask(kind)
+	}
 }
 
 // LearnRest fetches the lists that no call waits for, in parallel, and stores them in the cache. Each is published as

@@ -23,9 +23,10 @@ func (l *Listing) Want() *toolcache.Want {
 	}
 }
 
-// Recall publishes what the cache has for the server and returns how valid that is. A list with this home's seal was
-// compared with the pins when it was stored. With quick it is not compared again here, unless pins hide tools:
-// CheckLate does that later, to find definitions that wait for approval.
+// Recall publishes what the cache has for the server and returns how valid that is; Hit where it publishes nothing because
+// the server itself, or another reader of the cache, has told something newer. A list with this home's seal
+// was compared with the pins when it was stored. With quick it is not compared again here, unless the trust level is pin,
+// at which changed tools are hidden: CheckLate does that later, to find definitions that wait for approval.
 func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
 	w := l.Want()
 	if w == nil || !l.opts.Settings().Cache.Enabled {
@@ -43,7 +44,7 @@ func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
 	}
 	if quick && e.Sealed && l.opts.Settings().Trust != entry.Pin {
 		l.unchecked.Store(true)
-	} else if !l.checkPins(k, false) {
+	} else if live := false; !l.checkPins(k, live) {
 		return toolcache.Miss, "tampered"
 	}
 	l.publishMu.Lock()

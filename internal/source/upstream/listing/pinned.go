@@ -81,10 +81,9 @@ func (l *Listing) withheldReason(name string) string {
 // Changes returns the tools whose definitions wait for approval.
 func (l *Listing) Changes() map[string]pins.Change { return l.opts.Pins.Pending(l.opts.Name) }
 
-// Approve accepts changed definitions of the named tools, or of all if none is named, and returns how many it
-// accepted.
-func (l *Listing) Approve(ctx context.Context, tools ...string) (int, error) {
-	n, err := l.opts.Pins.Approve(ctx, l.opts.Name, tools...)
+// Approve accepts the changed definitions in shown, which has their hashes by tool, and returns how many it accepted.
+func (l *Listing) Approve(ctx context.Context, shown map[string]string) (int, error) {
+	n, err := l.opts.Pins.Approve(ctx, l.opts.Name, shown)
 	if err != nil {
 		return n, err
 	}

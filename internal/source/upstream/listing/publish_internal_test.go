@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// listingOf returns the listing of a server that does not exist, with defaults for the options that o leaves out.
-func listingOf(t *testing.T, o Options) *Listing {
+// newListing returns the listing of a server that does not exist, with defaults for the options that o leaves out.
+func newListing(t *testing.T, o Options) *Listing {
 	t.Helper()
 	e, _ := entry.Parse("m", json.RawMessage(`{"command":"true"}`), entry.Options{Dir: "/"})
 	none := func() string { return "" }
@@ -31,13 +31,13 @@ func listingOf(t *testing.T, o Options) *Listing {
 	return l
 }
 
-// standing is a link that stays open.
-type standing struct{ mcp.Link }
+// openLink is a link that stays open.
+type openLink struct{ mcp.Link }
 
-func (standing) Done() <-chan struct{} { return nil }
+func (openLink) Done() <-chan struct{} { return nil }
 
-// listsOf returns lists with one tool of each name.
-func listsOf(names ...string) *Lists {
+// newLists returns lists with one tool of each name.
+func newLists(names ...string) *Lists {
 	k := &Lists{}
 	for _, name := range names {
 		k.Tools = append(k.Tools, json.RawMessage(`{"name":"`+name+`","inputSchema":{"type":"object"}}`))
@@ -45,8 +45,8 @@ func listsOf(names ...string) *Lists {
 	return k
 }
 
-// offered returns the names of the tools that l offers, each with a space after it.
-func offered(l *Listing) string {
+// offeredNames returns the names of the tools that l offers, each with a space after it.
+func offeredNames(l *Listing) string {
 	names := ""
 	for _, a := range l.Offer().Tools[0].Actions {
 		names += a.Name + " "
@@ -58,18 +58,18 @@ func offered(l *Listing) string {
 // makes the lists live.
 func TestALateListOfAnOldConnection(t *testing.T) {
 	t.Parallel()
-	l := listingOf(t, Options{})
-	feed := func() *Feed { return NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil) }
+	l := newListing(t, Options{})
+	feed := func() *Feed { return NewFeed(&mcp.Client{Link: openLink{}}, false, nil, nil) }
 	before, now := feed(), feed()
 	if !l.propose(before, false) || l.propose(now, false) {
 		t.Fatal("a second connection takes the place of one that stands")
 	}
-	l.publishTools(before, listsOf("old"))
+	l.publishTools(before, newLists("old"))
 	l.propose(now, true)
-	l.publishTools(now, listsOf("new"))
-	l.publishTools(before, listsOf("late"))
+	l.publishTools(now, newLists("new"))
+	l.publishTools(before, newLists("late"))
 	l.update(before, false, func(k *Lists) { k.Prompts = []json.RawMessage{json.RawMessage(`{"name":"late"}`)} })
-	if got := offered(l); got != "new " || len(l.Offer().Prompts) > 0 {
+	if got := offeredNames(l); got != "new " || len(l.Offer().Prompts) > 0 {
 		t.Errorf("it offers the tools %s and %d prompts", got, len(l.Offer().Prompts))
 	}
 	l.MarkLive(before)
@@ -82,8 +82,8 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 		t.Error("the end of an old connection ends the lists of the new one")
 	}
 	l.Drop(now)
-	if l.Live() || offered(l) != "new " {
-		t.Errorf("without a connection it is live: %v, and offers %s", l.Live(), offered(l))
+	if l.Live() || offeredNames(l) != "new " {
+		t.Errorf("without a connection it is live: %v, and offers %s", l.Live(), offeredNames(l))
 	}
 }
 
@@ -92,18 +92,18 @@ func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 	t.Parallel()
 	store := pins.Open("", toolcache.ToolHash, pins.Options{})
 	defer store.Close()
-	l := listingOf(t, Options{Pins: store})
-	l.Publish(listsOf("old"), tool.FreshLive, "")
+	l := newListing(t, Options{Pins: store})
+	l.Publish(newLists("old"), tool.FreshLive, "")
 	l.publishMu.Lock()
 	var recheck sync.WaitGroup
 	recheck.Go(l.Recheck)
 	for range 1000 {
 		runtime.Gosched() // it gets as far as it can
 	}
-	l.publish(listsOf("new"), tool.FreshLive, "")
+	l.publish(newLists("new"), tool.FreshLive, "")
 	l.publishMu.Unlock()
 	recheck.Wait()
-	if got := offered(l); got != "new " {
+	if got := offeredNames(l); got != "new " {
 		t.Errorf("it offers %s after another list was told", got)
 	}
 }
@@ -112,7 +112,7 @@ func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 func TestPublishTellsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	var told []tool.ChangeKind
-	l := listingOf(t, Options{Tell: func(ch tool.Change) { told = append(told, ch.Kind) }})
+	l := newListing(t, Options{Tell: func(ch tool.Change) { told = append(told, ch.Kind) }})
 	expect := func(what string, want int) {
 		t.Helper()
 		if len(told) != want {
@@ -120,20 +120,20 @@ func TestPublishTellsWhatDiffers(t *testing.T) {
 		}
 		told = nil
 	}
-	l.Publish(listsOf("a"), tool.FreshHit, "")
+	l.Publish(newLists("a"), tool.FreshHit, "")
 	expect("the first list", 1)
 	first := &l.Offer().Tools[0].Actions[0]
-	l.Publish(listsOf("a"), tool.FreshLive, "")
+	l.Publish(newLists("a"), tool.FreshLive, "")
 	expect("the same list", 0)
 	if &l.Offer().Tools[0].Actions[0] != first {
 		t.Error("the tool has moved")
 	}
-	next := listsOf("a")
+	next := newLists("a")
 	next.Prompts = []json.RawMessage{json.RawMessage(`{"name":"p"}`)}
 	l.Publish(next, tool.FreshLive, "")
 	expect("a prompt", 1)
-	if !l.Forget(func() bool { return false }) || l.Lists() != nil || offered(l) != "" {
-		t.Errorf("forgotten, it offers %s", offered(l))
+	if !l.Forget(func() bool { return false }) || l.Lists() != nil || offeredNames(l) != "" {
+		t.Errorf("forgotten, it offers %s", offeredNames(l))
 	}
 	expect("it is forgotten", 2)
 	if l.Forget(func() bool { return false }) {
@@ -146,8 +146,8 @@ func TestPublishTellsWhatDiffers(t *testing.T) {
 func TestAChangeAtTheEndOfAStart(t *testing.T) {
 	t.Parallel()
 	var l *Listing
-	f := NewFeed(&mcp.Client{Link: standing{}}, false, nil, nil)
-	l = listingOf(t, Options{Starting: func() bool {
+	f := NewFeed(&mcp.Client{Link: openLink{}}, false, nil, nil)
+	l = newListing(t, Options{Starting: func() bool {
 		l.Adopt(f)
 		return false
 	}})

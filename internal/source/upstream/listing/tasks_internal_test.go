@@ -10,7 +10,7 @@ import (
 // definition stays unchanged.
 func TestTaskOnlyTools(t *testing.T) {
 	t.Parallel()
-	l := listingOf(t, Options{})
+	l := newListing(t, Options{})
 	def := func(name, support string) json.RawMessage {
 		return json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"},"execution":{"taskSupport":"` + support + `"}}`)
 	}

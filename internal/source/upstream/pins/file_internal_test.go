@@ -61,8 +61,8 @@ func definition(i int) json.RawMessage {
 		i, strings.Repeat("Some words of text. ", 20), p.String()[1:]))
 }
 
-// filled returns the path of a file with the pins of 50 servers, each with the tools of definitions.
-func filled(tb testing.TB) string {
+// writeFullFile returns the path of a file with the pins of 50 servers, each with the tools of definitions.
+func writeFullFile(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "pins.json")
 	s := Open(path, testHash, Options{})
@@ -92,7 +92,7 @@ func definitions() []json.RawMessage {
 // Pinned definitions are read from the file only when they are needed.
 func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 	t.Parallel()
-	path := filled(t)
+	path := writeFullFile(t)
 	s := Open(path, testHash, Options{})
 	defer s.Close()
 	s.Check("server1", definitions(), true)
@@ -106,7 +106,7 @@ func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	path := filled(b)
+	path := writeFullFile(b)
 	info, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)
@@ -121,7 +121,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func BenchmarkCheckStored(b *testing.B) {
-	s := Open(filled(b), func(json.RawMessage) string { b.Fatal("hashed"); return "" }, Options{})
+	s := Open(writeFullFile(b), func(json.RawMessage) string { b.Fatal("hashed"); return "" }, Options{})
 	defs := definitions()
 	for b.Loop() {
 		for server := range 50 {

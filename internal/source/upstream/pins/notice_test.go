@@ -17,7 +17,7 @@ func TestNoticesTellOfAnotherProcess(t *testing.T) {
 	told := make(chan string, 100)
 	stop := one.Watch(func(server string) { told <- server })
 	for _, server := range []string{"a", "b", "c"} { // each write puts another file in the place of the one before
-		two.Check(server, raws(search), true)
+		two.Check(server, rawDefinitions(search), true)
 		for heard := false; !heard; {
 			select {
 			case name := <-told:

@@ -35,8 +35,8 @@ type kind string
 
 // The kinds of [Change].
 const (
-	// changedState means that a live server gave a definition other than the pinned one.
-	changedState kind = "changed"
+	// kindChanged means that a live server gave a definition other than the pinned one.
+	kindChanged kind = "changed"
 	// Tampered means that a stored list has a definition that no live server has given.
 	Tampered kind = "tampered"
 )
@@ -74,9 +74,11 @@ type Store struct {
 	file atomicfile.File // without a path: in memory only
 	hash func(json.RawMessage) string
 	opts Options
-	log  *slog.Logger
-	stop chan struct{} // closed by Close
-	wg   sync.WaitGroup
+	// limits are the same for all stores but those of tests.
+	limits limits
+	log    *slog.Logger
+	stop   chan struct{} // closed by Close
+	wg     sync.WaitGroup
 
 	writes sync.Mutex // held while the file is written; locked before mu
 
@@ -102,7 +104,8 @@ type pinBook struct {
 	closed  bool
 	changed uint64 // counts changes of pins
 	wake    map[chan struct{}]struct{}
-	warned  string // last warning about the file
+	warned  string          // last warning about the file
+	full    map[string]bool // servers of which a warning says that there is no room for more
 }
 
 // edit is a change by a person. It is made in memory at once, and in the file with the next write.
@@ -121,10 +124,10 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 		opts.Now = time.Now
 	}
 	s := &Store{
-		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		stop: make(chan struct{}),
+		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, limits: defaultLimits,
+		log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), stop: make(chan struct{}),
 	}
-	s.book = pinBook{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}}
+	s.book = pinBook{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}, full: map[string]bool{}}
 	return s
 }
 
@@ -148,14 +151,15 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 	defer s.mu.Unlock()
 	b.refresh()
 	pinned := s.lookup(server)
+	left := b.roomFor(server)
 	var out []Change
 	for _, t := range seen {
 		if live {
-			b.observe(server, t, pinned)
+			b.observe(server, t, pinned, &left)
 		}
 		r := b.pins[server][t.name]
 		switch {
-		case r == nil && len(b.pins[server]) == 0:
+		case r == nil && (live || len(b.pins[server]) == 0):
 		case r == nil:
 			out = append(out, Change{Tool: t.name, Kind: Tampered, Hash: t.hash, Now: pinnedFields(t.raw)})
 		case r.hash == t.hash:
@@ -193,7 +197,7 @@ func (s *Store) Pending(server string) map[string]Change {
 func (r *record) change(name string, before json.RawMessage) Change {
 	p := r.pending
 	return Change{
-		Tool: name, Kind: changedState, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: before, Now: p.definition,
+		Tool: name, Kind: kindChanged, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: before, Now: p.definition,
 	}
 }
 
@@ -230,17 +234,30 @@ func (s *Store) hashDefinitions(server string, defs []json.RawMessage) []hashedD
 	return out
 }
 
-// observe records a definition that a live server gave.
-func (b *pinBook) observe(server string, t hashedDefinition, pinned lookup) {
+// observe records a definition that a live server gave, as far as there is room left for it.
+func (b *pinBook) observe(server string, t hashedDefinition, pinned lookup, left *room) {
 	old := b.pins[server][t.name]
+	if old == nil && left.tools <= 0 {
+		b.warnFull(server)
+		return
+	}
 	seen := sighting{hash: t.hash, digest: t.digest, at: b.store.opts.Now().Round(time.Millisecond)}
 	if old == nil || old.hash != t.hash || old.pending != nil || old.definition == nil && !old.stored {
 		seen.definition = pinnedFields(t.raw)
+	}
+	if (old == nil || old.hash == t.hash) && len(seen.definition) > left.pinned {
+		b.warnFull(server)
+		seen.definition = nil
 	}
 	now := old.observe(seen, func(r *record) json.RawMessage { return pinned(t.name, r) })
 	if now == old {
 		return
 	}
+	if p := now.pending; p != nil && len(p.definition) > left.pending {
+		b.warnFull(server)
+		p.definition = nil
+	}
+	left.take(old, now)
 	if now.pending != nil {
 		b.store.log.Debug("a tool's definition is not the one that was pinned", "server", server, "tool", t.name, "changed", now.pending.changed)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,8 +39,8 @@ func hash(def json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// raws returns definitions as JSON values.
-func raws(defs ...string) []json.RawMessage {
+// rawDefinitions returns definitions as JSON values.
+func rawDefinitions(defs ...string) []json.RawMessage {
 	out := make([]json.RawMessage, len(defs))
 	for i, d := range defs {
 		out[i] = json.RawMessage(d)
@@ -56,16 +57,28 @@ const (
 	pinBook = `{"name":"订票","description":"订一张票","inputSchema":{"type":"object"}}`
 )
 
-// open opens the pins in path. The store is closed with the test.
-func open(t *testing.T, path string) *pins.Store {
+// shown returns the hashes of the pending definitions of server a, as a person would be shown them now: of the named tools, or
+// of all.
+func shown(s *pins.Store, tools ...string) map[string]string {
+	out := map[string]string{}
+	for name, ch := range s.Pending("a") {
+		if len(tools) == 0 || slices.Contains(tools, name) {
+			out[name] = ch.Hash
+		}
+	}
+	return out
+}
+
+// openStore opens the pins in path. The store is closed with the test.
+func openStore(t *testing.T, path string) *pins.Store {
 	t.Helper()
 	s := pins.Open(path, hash, pins.Options{})
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
-// closed closes a store, which writes what is not yet on disk.
-func closed(t *testing.T, s *pins.Store) {
+// closeStore closes a store, which writes what is not yet on disk.
+func closeStore(t *testing.T, s *pins.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -86,11 +99,11 @@ func kinds(changes []pins.Change) map[string]pins.Kind {
 func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "pins.json")
-	s := open(t, path)
-	if got := s.Check("trains", raws(search, pinBook), true); len(got) != 0 {
+	s := openStore(t, path)
+	if got := s.Check("trains", rawDefinitions(search, pinBook), true); len(got) != 0 {
 		t.Errorf("first sight: %v", got)
 	}
-	closed(t, s)
+	closeStore(t, s)
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -99,11 +112,11 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 		t.Errorf("mode %v, want 0600", info.Mode())
 	}
 
-	s = open(t, path) // the definition comes from the file now
-	if got := s.Check("trains", raws(laidOut, pinBook), true); len(got) != 0 {
+	s = openStore(t, path) // the definition comes from the file now
+	if got := s.Check("trains", rawDefinitions(laidOut, pinBook), true); len(got) != 0 {
 		t.Errorf("the same in other words: %v", got)
 	}
-	got := s.Check("trains", raws(worse, pinBook), true)
+	got := s.Check("trains", rawDefinitions(worse, pinBook), true)
 	if len(got) != 1 {
 		t.Fatalf("got %v, want one change", got)
 	}
@@ -117,9 +130,9 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	if string(c.Was) != search || string(c.Now) != worse {
 		t.Errorf("was %s\nnow %s", c.Was, c.Now)
 	}
-	closed(t, s)
+	closeStore(t, s)
 
-	s = open(t, path)
+	s = openStore(t, path)
 	if diff := cmp.Diff(map[string]pins.Change{"search": c}, s.Pending("trains")); diff != "" {
 		t.Errorf("after a restart: %s", diff)
 	}
@@ -129,71 +142,97 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 func TestGoingBackDropsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
-	s := open(t, path)
-	s.Check("a", raws(search), true)
-	s.Check("a", raws(evil), true)
-	if got := s.Check("a", raws(laidOut), true); len(got) != 0 {
+	s := openStore(t, path)
+	s.Check("a", rawDefinitions(search), true)
+	s.Check("a", rawDefinitions(evil), true)
+	if got := s.Check("a", rawDefinitions(laidOut), true); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 	if got := s.Pending("a"); len(got) != 0 {
 		t.Errorf("pending %v", got)
 	}
 	s.Check("a", nil, true) // gone, and back as another one
-	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
+	if got := kinds(s.Check("a", rawDefinitions(evil), true)); got["search"] != "changed" {
 		t.Errorf("a tool that came back is %v, want changed", got)
 	}
 }
 
-// Approve pins the pending definitions of one tool or of all, and writes them at once. A wrong name approves
+// Approve pins the pending definitions of the named tools, and writes them at once. A wrong name approves
 // nothing.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
-	s := open(t, path)
-	s.Check("a", raws(search, pinBook), true)
-	s.Check("a", raws(evil, strings.Replace(pinBook, "一", "两", 1)), true)
+	s := openStore(t, path)
+	s.Check("a", rawDefinitions(search, pinBook), true)
+	s.Check("a", rawDefinitions(evil, strings.Replace(pinBook, "一", "两", 1)), true)
 
-	_, err := s.Approve(t.Context(), "a", "search", "serach")
+	wrong := shown(s, "search")
+	wrong["serach"] = wrong["search"]
+	_, err := s.Approve(t.Context(), "a", wrong)
 	if tool.KindOf(err) != tool.NotFound {
 		t.Errorf("a wrong name: %v", err)
 	}
 	if got := len(s.Pending("a")); got != 2 {
 		t.Errorf("%d pending after a mistake, want 2", got)
 	}
-	if n, err := s.Approve(t.Context(), "a", "search"); n != 1 || err != nil {
+	if n, err := s.Approve(t.Context(), "a", shown(s, "search")); n != 1 || err != nil {
 		t.Errorf("approved %d, %v", n, err)
 	}
 	// It is on disk already, for a process that opens the file now.
-	other := open(t, path)
-	if got := kinds(other.Check("a", raws(evil), true)); len(got) != 0 {
+	other := openStore(t, path)
+	if got := kinds(other.Check("a", rawDefinitions(evil), true)); len(got) != 0 {
 		t.Errorf("after approval: %v", got)
 	}
-	if got := kinds(other.Check("a", raws(search), true)); got["search"] != "changed" {
+	if got := kinds(other.Check("a", rawDefinitions(search), true)); got["search"] != "changed" {
 		t.Errorf("the old one is %v now, want changed", got)
 	}
 	if got := other.Pending("a"); len(got) != 2 {
 		t.Errorf("pending %v, want both", got)
 	}
-	closed(t, other)
-	if n, err := s.Approve(t.Context(), "a"); n != 2 || err != nil {
+	closeStore(t, other)
+	if n, err := s.Approve(t.Context(), "a", shown(s)); n != 2 || err != nil {
 		t.Errorf("approved %d of all, %v", n, err)
 	}
-	if n, err := s.Approve(t.Context(), "a"); n != 0 || err != nil {
+	if n, err := s.Approve(t.Context(), "a", shown(s)); n != 0 || err != nil {
 		t.Errorf("approved %d of none, %v", n, err)
+	}
+}
+
+// A definition that came after the one that the person was shown is not approved with it, and neither are the others that were
+// named beside it.
+func TestApproveWhatWasShown(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, filepath.Join(t.TempDir(), "pins.json"))
+	s.Check("a", rawDefinitions(search, pinBook), true)
+	book := strings.Replace(pinBook, "一", "两", 1)
+	s.Check("a", rawDefinitions(evil, book), true)
+	before := shown(s)
+	s.Check("a", rawDefinitions(worse, book), true)
+	for name, said := range map[string]map[string]string{"an older one": before, "none": {"search": ""}} {
+		n, err := s.Approve(t.Context(), "a", said)
+		if n != 0 || tool.KindOf(err) != tool.StateChanged || !strings.Contains(err.Error(), "a/search") {
+			t.Errorf("%s was shown: approved %d, %v", name, n, err)
+		}
+	}
+	if got := kinds(s.Check("a", rawDefinitions(worse, book), true)); got["search"] != "changed" || len(got) != 2 {
+		t.Errorf("after it was refused: %v", got)
+	}
+	if n, err := s.Approve(t.Context(), "a", shown(s)); n != 2 || err != nil {
+		t.Errorf("approved %d, %v", n, err)
 	}
 }
 
 // A stored list pins nothing. A definition in it that is neither pinned nor pending counts as tampered with.
 func TestStoredLists(t *testing.T) {
 	t.Parallel()
-	s := open(t, filepath.Join(t.TempDir(), "pins.json"))
-	if got := s.Check("a", raws(evil), false); len(got) != 0 {
+	s := openStore(t, filepath.Join(t.TempDir(), "pins.json"))
+	if got := s.Check("a", rawDefinitions(evil), false); len(got) != 0 {
 		t.Errorf("a server of which nothing is known: %v", got)
 	}
-	if got := s.Check("a", raws(search), true); len(got) != 0 {
+	if got := s.Check("a", rawDefinitions(search), true); len(got) != 0 {
 		t.Errorf("the stored list was recorded: %v", got)
 	}
-	got := s.Check("a", raws(evil, pinBook), false)
+	got := s.Check("a", rawDefinitions(evil, pinBook), false)
 	if diff := cmp.Diff(map[string]pins.Kind{"search": pins.Tampered, "订票": pins.Tampered}, kinds(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -203,11 +242,11 @@ func TestStoredLists(t *testing.T) {
 	if got := s.Pending("a"); len(got) != 0 {
 		t.Errorf("pending %v", got)
 	}
-	s.Check("a", raws(worse), true)
-	if got := kinds(s.Check("a", raws(worse), false)); got["search"] != "changed" {
+	s.Check("a", rawDefinitions(worse), true)
+	if got := kinds(s.Check("a", rawDefinitions(worse), false)); got["search"] != "changed" {
 		t.Errorf("what is pending is %v in a stored list, want changed", got)
 	}
-	if got := s.Check("a", raws(search), false); len(got) != 0 {
+	if got := s.Check("a", rawDefinitions(search), false); len(got) != 0 {
 		t.Errorf("what is pinned is %v in a stored list", got)
 	}
 }
@@ -216,21 +255,21 @@ func TestStoredLists(t *testing.T) {
 func TestRename(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
-	s := open(t, path)
-	s.Check("old", raws(search), true)
-	closed(t, s)
-	s = open(t, path)
-	s.Check("old", raws(evil, pinBook), true)
+	s := openStore(t, path)
+	s.Check("old", rawDefinitions(search), true)
+	closeStore(t, s)
+	s = openStore(t, path)
+	s.Check("old", rawDefinitions(evil, pinBook), true)
 	s.Rename("old", "new")
 	if got := s.Pending("new"); len(got) != 1 || len(s.Pending("old")) != 0 {
 		t.Errorf("pending %v", got)
 	}
-	closed(t, s)
-	s = open(t, path)
+	closeStore(t, s)
+	s = openStore(t, path)
 	if got := s.Pending("new")["search"]; string(got.Was) != search {
 		t.Errorf("pending %+v", got)
 	}
-	if got := kinds(s.Check("old", raws(evil), true)); len(got) != 0 {
+	if got := kinds(s.Check("old", rawDefinitions(evil), true)); len(got) != 0 {
 		t.Errorf("the old name is known: %v", got)
 	}
 }
@@ -243,7 +282,7 @@ func TestWritesAreCollected(t *testing.T) {
 		s := pins.Open(path, hash, pins.Options{Collect: time.Second})
 		defer s.Close()
 		for i := range 50 {
-			s.Check(fmt.Sprint("server", i), raws(search), true)
+			s.Check(fmt.Sprint("server", i), rawDefinitions(search), true)
 			await.Sleep(10 * time.Millisecond)
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -255,7 +294,7 @@ func TestWritesAreCollected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Check("server3", raws(search), true)
+		s.Check("server3", rawDefinitions(search), true)
 		await.Sleep(time.Minute)
 		synctest.Wait()
 		if now, err := os.Stat(path); err != nil || !os.SameFile(first, now) {
@@ -274,8 +313,8 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := pins.Open(path, hash, pins.Options{})
-		s.Check("a", raws(search), true)
-		if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
+		s.Check("a", rawDefinitions(search), true)
+		if got := kinds(s.Check("a", rawDefinitions(evil), true)); got["search"] != "changed" {
 			t.Errorf("in memory: %v", got)
 		}
 		await.Sleep(time.Second)
@@ -301,26 +340,26 @@ func TestABrokenFileIsLeftAlone(t *testing.T) {
 func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
-	s := open(t, path)
-	s.Check("a", raws(search), true)
-	s.Check("b", raws(pinBook), true)
-	closed(t, s)
-	s = open(t, path)
+	s := openStore(t, path)
+	s.Check("a", rawDefinitions(search), true)
+	s.Check("b", rawDefinitions(pinBook), true)
+	closeStore(t, s)
+	s = openStore(t, path)
 	s.Pending("a") // reads the file
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	s.Check("b", raws(pinBook), true) // knows the definition again
-	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
+	s.Check("b", rawDefinitions(pinBook), true) // knows the definition again
+	if got := kinds(s.Check("a", rawDefinitions(evil), true)); got["search"] != "changed" {
 		t.Errorf("got %v", got)
 	}
-	closed(t, s)
-	s = open(t, path)
+	closeStore(t, s)
+	s = openStore(t, path)
 	got := s.Pending("a")["search"]
 	if got.Hash != hash(json.RawMessage(evil)) || got.Was != nil || got.Fields != nil {
 		t.Errorf("pending %+v", got)
 	}
-	if got := s.Check("b", raws(strings.Replace(pinBook, "一", "两", 1)), true); len(got) != 1 || string(got[0].Was) != pinBook {
+	if got := s.Check("b", rawDefinitions(strings.Replace(pinBook, "一", "两", 1)), true); len(got) != 1 || string(got[0].Was) != pinBook {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -332,8 +371,8 @@ func TestTwoStoresShareAFile(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "pins.json")
 		one, two := pins.Open(path, hash, pins.Options{PollOnly: true}), pins.Open(path, hash, pins.Options{})
 		// Both see their own first version of the same tool, and other tools besides.
-		one.Check("a", raws(search), true)
-		two.Check("a", raws(evil, pinBook), true)
+		one.Check("a", rawDefinitions(search), true)
+		two.Check("a", rawDefinitions(evil, pinBook), true)
 		told := make(chan string, 100)
 		stop := one.Watch(func(server string) { told <- server })
 		await.Sleep(5 * time.Second)
@@ -345,7 +384,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 		if x.Hash == "" || len(told) == 0 {
 			t.Errorf("pending %+v, told %d", x, len(told))
 		}
-		if n, err := two.Approve(t.Context(), "a"); n != 1 || err != nil {
+		if n, err := two.Approve(t.Context(), "a", shown(two)); n != 1 || err != nil {
 			t.Errorf("approved %d, %v", n, err)
 		}
 		for len(told) > 0 {
@@ -371,17 +410,17 @@ func TestApproveSaysThatItIsNotOnDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pins.json")
-	s := open(t, path)
-	s.Check("a", raws(search), true)
-	s.Check("a", raws(evil), true)
+	s := openStore(t, path)
+	s.Check("a", rawDefinitions(search), true)
+	s.Check("a", rawDefinitions(evil), true)
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n, err := s.Approve(t.Context(), "a")
+	n, err := s.Approve(t.Context(), "a", shown(s))
 	if n != 1 || err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("approved %d, %v", n, err)
 	}
-	if got := s.Check("a", raws(evil), true); len(got) != 0 {
+	if got := s.Check("a", rawDefinitions(evil), true); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 }
@@ -390,10 +429,10 @@ func TestApproveSaysThatItIsNotOnDisk(t *testing.T) {
 func TestNilStore(t *testing.T) {
 	t.Parallel()
 	var s *pins.Store
-	n, err := s.Approve(context.Background(), "a")
+	n, err := s.Approve(context.Background(), "a", nil)
 	s.Rename("a", "b")
 	s.Watch(func(string) {})()
-	if s.Check("a", raws(search), true) != nil || len(s.Pending("a")) != 0 || n != 0 || err != nil || s.Close() != nil {
+	if s.Check("a", rawDefinitions(search), true) != nil || len(s.Pending("a")) != 0 || n != 0 || err != nil || s.Close() != nil {
 		t.Error("a nil Store knows something")
 	}
 }

@@ -65,7 +65,7 @@ func TestPinnedDefinitionsStay(t *testing.T) {
 						t.Fatalf("a person is to approve %+v", c)
 					}
 				}
-				if _, err := who.Approve(t.Context(), "a"); err != nil {
+				if _, err := who.Approve(t.Context(), "a", shown(who)); err != nil {
 					t.Fatal(err)
 				}
 				for k := range 3 {

@@ -85,8 +85,9 @@ func (r *reader) record() (*record, error) {
 		case "approvedAt":
 			p.approved, err = r.time()
 		case "definition":
+			before := r.dec.InputOffset()
 			p.definition, err = r.definition(r.keep)
-			p.stored = true
+			p.stored, p.size = true, int(r.dec.InputOffset()-before)
 		case "pending":
 			p.pending, err = r.pending()
 		default:

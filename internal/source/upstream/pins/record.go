@@ -26,6 +26,7 @@ type record struct {
 	// definition has the six fields. It is nil if the file holds it (stored), or if it is lost.
 	definition json.RawMessage
 	stored     bool
+	size       int // bytes of the definition in the file, if stored
 	pending    *sighting
 }
 
@@ -45,7 +46,7 @@ func (r *record) observe(seen sighting, was func(*record) json.RawMessage) *reco
 		return &record{hash: seen.hash, digest: seen.digest, firstSeen: seen.at, definition: seen.definition}
 	case r.hash == seen.hash:
 		known := r.definition != nil || r.stored
-		if r.pending == nil && known {
+		if r.pending == nil && (known || seen.definition == nil) {
 			return r
 		}
 		next := *r

@@ -14,8 +14,8 @@ import (
 
 // This file writes pins in the background, together with what other processes have written.
 
-// retries are the pauses after failed writes; the last one repeats.
-var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute}
+// retryPauses are the pauses after failed writes; the last one repeats.
+var retryPauses = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute}
 
 // writeTime bounds one write, most of which is waiting for the lock.
 const writeTime = 2 * time.Second
@@ -129,11 +129,11 @@ func (b *pinBook) writeSoon() {
 		return
 	}
 	b.writing = true
-	b.store.wg.Go(b.store.write)
+	b.store.wg.Go(b.store.writeInBackground)
 }
 
-// write writes until nothing is left to write, or until Close.
-func (s *Store) write() {
+// writeInBackground writes what is new, again and again, until nothing is left to write or until Close.
+func (s *Store) writeInBackground() {
 	pause := s.opts.Collect
 	for failed := 0; ; {
 		select {
@@ -142,7 +142,7 @@ func (s *Store) write() {
 			return
 		}
 		if err := s.flush(context.Background()); err != nil {
-			pause = retries[min(failed, len(retries)-1)]
+			pause = retryPauses[min(failed, len(retryPauses)-1)]
 			failed++
 		} else {
 			pause, failed = s.opts.Collect, 0
@@ -183,7 +183,11 @@ func (s *Store) flush(ctx context.Context) error {
 			return nil, err
 		}
 		st.applyAll(edits, dirty, func(_, _ string, r *record) json.RawMessage { return r.definition })
-		return st.encode(), nil
+		raw := st.encode()
+		if len(raw) > s.limits.file { // nobody could read it, and all servers would be without pins at the next start
+			return nil, fmt.Errorf("the file would have %d bytes, expected at most %d", len(raw), s.limits.file)
+		}
+		return raw, nil
 	})
 	b = s.lock()
 	defer s.mu.Unlock()
@@ -213,7 +217,7 @@ func (b *pinBook) forgetWritten(edits []edit, dirty state) {
 	b.refresh()
 }
 
-// Close writes what is new, within 2 s, and ends all watches. It may be called twice. The error says why something
+// Close ends all watches and makes one last attempt to write what is new. An attempt takes at most writeTime. It may be called twice. The error says why something
 // could not be written.
 func (s *Store) Close() error {
 	if s == nil {
