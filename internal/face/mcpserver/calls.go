@@ -101,7 +101,7 @@ func clientError(kind tool.Kind, name string, err error, modern bool) (tool.Resu
 		e = &tool.Error{Op: "call", Kind: tool.Internal, Subject: name, Err: err}
 	}
 	if kind == tool.KindRequest && e.Kind == tool.NotFound {
-		return tool.Result{}, notFound(name)
+		return tool.Result{}, methodNotFound(name)
 	}
 	if kind == tool.KindCall && !e.Unresolved {
 		return e.ErrorResult(), nil

@@ -12,14 +12,14 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// profiled opens a session in a profile. The client records the notifications about changed lists.
-func (w *world) profiled(t *testing.T, era, profile string) *client {
+// openInProfile opens a session in a profile. The client records the notifications about changed lists.
+func (w *world) openInProfile(t *testing.T, era, profile string) *client {
 	t.Helper()
-	c := &client{told: make(chan mcp.Message, 100)}
+	c := &client{notifications: make(chan mcp.Message, 100)}
 	c.connect(t, mcp.DialHTTP(w.url+"?profile="+url.QueryEscape(profile), c, nil), era)
 	if era == modern {
-		go func() { _, _ = c.do(t, "subscriptions/listen", everyList) }()
-		if got := c.hears(t); !strings.HasPrefix(got, "notifications/subscriptions/acknowledged ") {
+		go func() { _, _ = c.request(t, "subscriptions/listen", everyList) }()
+		if got := c.awaitNotification(t); !strings.HasPrefix(got, "notifications/subscriptions/acknowledged ") {
 			t.Fatal(got)
 		}
 	}
@@ -28,11 +28,11 @@ func (w *world) profiled(t *testing.T, era, profile string) *client {
 
 const everyList = `{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}`
 
-// hearsUntil returns the kinds of the lists that a client is notified about, up to and including last.
-func (c *client) hearsUntil(t *testing.T, last string) (told []string) {
+// awaitChanges returns the kinds of the lists that a client is notified about, up to and including last.
+func (c *client) awaitChanges(t *testing.T, last string) (told []string) {
 	t.Helper()
 	for len(told) == 0 || told[len(told)-1] != last {
-		method, _, _ := strings.Cut(c.hears(t), " ")
+		method, _, _ := strings.Cut(c.awaitNotification(t), " ")
 		told = append(told, strings.TrimSuffix(strings.TrimPrefix(method, "notifications/"), "/list_changed"))
 	}
 	return told
@@ -56,14 +56,14 @@ func TestChangedListsAreTold(t *testing.T) {
 				t.Parallel()
 				offer := tooltest.Offer("s", tooltest.Action("echo"), tooltest.Action("other"))
 				offer.Prompts = []tool.Prompt{tooltest.Prompt("greet")}
-				w := serve(t, tooltest.NewFake("s", offer), map[string]source.Profile{
+				w := serveSource(t, tooltest.NewFake("s", offer), map[string]source.Profile{
 					"":        {},
 					"few":     {Hide: []string{"s/echo"}},
 					"nothing": {Hide: []string{"s"}},
 				})
-				c, all := w.profiled(t, era, profile), w.profiled(t, era, "")
+				c, all := w.openInProfile(t, era, profile), w.openInProfile(t, era, "")
 				for _, each := range []*client{c, all} {
-					if _, err := each.do(t, "tools/list", `{}`); err != nil {
+					if _, err := each.request(t, "tools/list", `{}`); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -79,27 +79,27 @@ func TestChangedListsAreTold(t *testing.T) {
 				next(tools, func(o *tool.Offer) {
 					o.Tools[0].Actions[0] = tooltest.Action("echo", `"properties":{"more":{"type":"string"}}`)
 				})
-				heard := all.hearsUntil(t, "tools")
+				heard := all.awaitChanges(t, "tools")
 				next(tools, func(o *tool.Offer) { o.Tools[0].Actions = append(o.Tools[0].Actions, tooltest.Action("late")) })
-				heard = append(heard, all.hearsUntil(t, "tools")...)
-				if list, err := all.do(t, "tools/list", `{}`); err != nil || !strings.Contains(list, "s__late") {
+				heard = append(heard, all.awaitChanges(t, "tools")...)
+				if list, err := all.request(t, "tools/list", `{}`); err != nil || !strings.Contains(list, "s__late") {
 					t.Errorf("told of a change, the list is still %s, %v", list, err)
 				}
 				next([]tool.ChangeKind{tool.PromptsChanged}, func(o *tool.Offer) { o.Prompts = append(o.Prompts, tooltest.Prompt("part")) })
-				heard = append(heard, all.hearsUntil(t, "prompts")...)
+				heard = append(heard, all.awaitChanges(t, "prompts")...)
 				if got := strings.Join(heard, " "); got != "tools tools prompts" {
 					t.Errorf("who sees everything heard of %s", got)
 				}
 				if want == "" {
-					if len(c.told) > 0 {
-						t.Errorf("who sees nothing heard of %v", c.hears(t))
+					if len(c.notifications) > 0 {
+						t.Errorf("who sees nothing heard of %v", c.awaitNotification(t))
 					}
 					return
 				}
-				if got := strings.Join(c.hearsUntil(t, "prompts"), " "); got != want {
+				if got := strings.Join(c.awaitChanges(t, "prompts"), " "); got != want {
 					t.Errorf("heard of %s, want %s", got, want)
 				}
-				if list, err := c.do(t, "tools/list", `{}`); err != nil || !strings.Contains(list, "late") && !strings.Contains(list, "3 tools") {
+				if list, err := c.request(t, "tools/list", `{}`); err != nil || !strings.Contains(list, "late") && !strings.Contains(list, "3 tools") {
 					t.Errorf("told of changes, the list is still %s, %v", list, err)
 				}
 			})

@@ -16,9 +16,9 @@ const (
 	maxModern = 1024
 )
 
-// awaitFirst waits for servers that are starting for the first time, if the client has just begun to request
+// awaitFirstLists waits for servers that are starting for the first time, if the client has just begun to request
 // lists.
-func (s *Server) awaitFirst(ctx context.Context, p *mcp.Peer, kind tool.ListKind) {
+func (s *Server) awaitFirstLists(ctx context.Context, p *mcp.Peer, kind tool.ListKind) {
 	if s.opts.ListWait <= 0 {
 		return
 	}

@@ -28,9 +28,9 @@ func TestTheFirstListOfASession(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				slow, hung := tooltest.NewStarting("slow"), tooltest.NewStarting("hung")
 				defer hung.Fail()
-				server := newcomers(t, slow, hung)
+				server := serveStarting(t, slow, hung)
 				time.AfterFunc(3*time.Second, func() { slow.Publish(tooltest.Offer("slow", tooltest.Action("x"))) })
-				list := lister(t, server, era)
+				list := newListFunc(t, server, era)
 				for i, want := range []struct {
 					took  time.Duration
 					tools int
@@ -43,7 +43,7 @@ func TestTheFirstListOfASession(t *testing.T) {
 				if era != "legacy" {
 					return // without sessions, the same name means the same client
 				}
-				again, began := lister(t, server, era), time.Now()
+				again, began := newListFunc(t, server, era), time.Now()
 				hung.Fail()
 				if again("tools/list"); time.Since(began) > 0 {
 					t.Errorf("a server that has failed was waited for, %v", time.Since(began))
@@ -53,8 +53,8 @@ func TestTheFirstListOfASession(t *testing.T) {
 	}
 }
 
-// newcomers returns a face over sources that may still be starting.
-func newcomers(t *testing.T, sources ...tool.Source) *mcpserver.Server {
+// serveStarting returns a face over sources that may still be starting.
+func serveStarting(t *testing.T, sources ...tool.Source) *mcpserver.Server {
 	t.Helper()
 	log, err := audit.Open(t.TempDir(), nil)
 	if err != nil {
@@ -70,9 +70,9 @@ func newcomers(t *testing.T, sources ...tool.Source) *mcpserver.Server {
 	return server
 }
 
-// lister connects a client over lines. It returns a function that sends a list request and counts the
+// newListFunc connects a client over lines. It returns a function that sends a list request and counts the
 // entries.
-func lister(t *testing.T, server *mcpserver.Server, era string) func(method string) int {
+func newListFunc(t *testing.T, server *mcpserver.Server, era string) func(method string) int {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
@@ -81,7 +81,7 @@ func lister(t *testing.T, server *mcpserver.Server, era string) func(method stri
 		_ = server.ServeLines(t.Context(), toServer, fromServer, toServer.Close, mcpserver.Client{Principal: "me", Origin: tool.MCPLocal})
 		_ = fromServer.Close()
 	})
-	c := &client{told: make(chan mcp.Message, 100)}
+	c := &client{notifications: make(chan mcp.Message, 100)}
 	link := mcp.NewConn(mcp.NewLines(toClient, fromClient, 0, func() error {
 		_ = fromClient.Close()
 		return toClient.Close()

@@ -12,8 +12,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// drop makes the source offer one dangerous action.
-func (w *world) drop() {
+// offerDangerous makes the source offer one dangerous action.
+func (w *world) offerDangerous() {
 	a := tooltest.Action("drop", `"properties":{"id":{"type":"string"}}`)
 	a.Dangerous = true
 	w.fake.Publish(tooltest.Offer("s", a))
@@ -21,8 +21,8 @@ func (w *world) drop() {
 
 const dropParams = `{"name":"s__drop","arguments":{"id":"one"}`
 
-// kindOf returns the type of the error in a result, empty if there is none.
-func kindOf(t *testing.T, result string) string {
+// errorType returns the type of the error in a result, empty if there is none.
+func errorType(t *testing.T, result string) string {
 	t.Helper()
 	if !gjson.Get(result, "isError").Bool() {
 		return ""
@@ -30,9 +30,9 @@ func kindOf(t *testing.T, result string) string {
 	return gjson.Get(gjson.Get(result, "content.0.text").String(), "error.type").String()
 }
 
-// ask makes a dangerous call and answers the question about it as clients of each era do: a legacy client
+// callDangerous makes a dangerous call and answers the question about it as clients of each era do: a legacy client
 // while the call runs, a modern one by sending it again.
-func (c *client) ask(t *testing.T, answer string) (question, result string) {
+func (c *client) callDangerous(t *testing.T, answer string) (question, result string) {
 	t.Helper()
 	c.answer = func(m mcp.Message) (json.RawMessage, error) {
 		question = string(m.Params)
@@ -41,7 +41,7 @@ func (c *client) ask(t *testing.T, answer string) (question, result string) {
 		}
 		return json.RawMessage(answer), nil
 	}
-	result, err := c.do(t, "tools/call", dropParams+`}`)
+	result, err := c.request(t, "tools/call", dropParams+`}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (c *client) ask(t *testing.T, answer string) (question, result string) {
 	if gjson.Get(result, "resultType").String() != "input_required" || ask.Get("method").String() != "elicitation/create" {
 		t.Fatalf("no question: %s", result)
 	}
-	result, err = c.do(t, "tools/call", dropParams+`,"requestState":`+gjson.Get(result, "requestState").Raw+`,"inputResponses":{"ask_1":`+answer+`}}`)
+	result, err = c.request(t, "tools/call", dropParams+`,"requestState":`+gjson.Get(result, "requestState").Raw+`,"inputResponses":{"ask_1":`+answer+`}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,21 +63,21 @@ func (c *client) ask(t *testing.T, answer string) (question, result string) {
 func TestDangerousCallsAreConfirmed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world, c *client) {
-		w.drop()
+		w.offerDangerous()
 		for i, tt := range []struct{ answer, kind string }{
 			{`{"action":"accept","content":{"confirm":true}}`, ""},
 			{`{"action":"accept","content":{"confirm":false}}`, "confirmation_declined"},
 			{`{"action":"decline"}`, "confirmation_declined"},
 			{`{"action":"cancel"}`, "confirmation_declined"},
 		} {
-			question, result := c.ask(t, tt.answer)
+			question, result := c.callDangerous(t, tt.answer)
 			if text := gjson.Get(question, "message").String(); !strings.Contains(text, "Action: drop") || !strings.Contains(text, `{"id":"one"}`) {
 				t.Errorf("question %s", question)
 			}
 			if got := gjson.Get(question, "requestedSchema.properties.confirm.type").String(); got != "boolean" {
 				t.Errorf("question %s", question)
 			}
-			if got := kindOf(t, result); got != tt.kind {
+			if got := errorType(t, result); got != tt.kind {
 				t.Errorf("%s: %s, want %q", tt.answer, result, tt.kind)
 			}
 			if n := len(w.fake.Calls()); n != 1 {
@@ -94,12 +94,12 @@ func TestDangerousCallsWaitForACode(t *testing.T) {
 	for _, protocol := range []string{legacy, modern} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
-			w.drop()
+			w := newWorld(t)
+			w.offerDangerous()
 			c := w.dialWith(t, protocol, `{"collie/confirm":{},"experimental":{"collie/confirm":{}}}`)
 			do := func(params string) string {
 				t.Helper()
-				result, err := c.do(t, "tools/call", params)
+				result, err := c.request(t, "tools/call", params)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -108,7 +108,7 @@ func TestDangerousCallsWaitForACode(t *testing.T) {
 			code := func(result string) string {
 				t.Helper()
 				payload := gjson.Get(result, "content.0.text").String()
-				if kindOf(t, result) != "confirmation_needed" || len(w.fake.Calls()) > 0 {
+				if errorType(t, result) != "confirmation_needed" || len(w.fake.Calls()) > 0 {
 					t.Fatalf("%s", result)
 				}
 				return gjson.Get(payload, "error.confirmationCode").String()
@@ -124,10 +124,10 @@ func TestDangerousCallsWaitForACode(t *testing.T) {
 			if _, err := gate.OpenPending(w.pending).Answer(t.Context(), first, true); err != nil {
 				t.Fatal(err)
 			}
-			if result := do(dropParams + `}`); kindOf(t, result) != "" || len(w.fake.Calls()) != 1 {
+			if result := do(dropParams + `}`); errorType(t, result) != "" || len(w.fake.Calls()) != 1 {
 				t.Errorf("confirmed: %s", result)
 			}
-			if result := do(dropParams + `}`); kindOf(t, result) != "confirmation_needed" || len(w.fake.Calls()) != 1 {
+			if result := do(dropParams + `}`); errorType(t, result) != "confirmation_needed" || len(w.fake.Calls()) != 1 {
 				t.Errorf("a second time: %s", result)
 			}
 		})

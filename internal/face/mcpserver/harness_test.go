@@ -30,7 +30,8 @@ type world struct {
 	pending string // folder of the calls that wait for a person
 }
 
-func open(t *testing.T) *world {
+// newWorld returns a face over a source that has an action, a resource and a prompt for each test.
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	off := tooltest.Action("off")
 	off.Off = "because"
@@ -45,11 +46,11 @@ func open(t *testing.T) *world {
 	fake.On("s://item/1", func(context.Context, *tool.Call) (tool.Result, error) {
 		return tool.Result{}, &tool.ProtocolError{Code: -5, Message: "own", Raw: json.RawMessage(`{"code":-5,"message":"own","x":1.0}`)}
 	})
-	return serve(t, fake, nil)
+	return serveSource(t, fake, nil)
 }
 
-// serve returns a face over a real pipeline with this source and these profiles.
-func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile) *world {
+// serveSource returns a face over a real pipeline with this source and these profiles.
+func serveSource(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile) *world {
 	t.Helper()
 	w := &world{fake: fake, pending: t.TempDir()}
 	log, err := audit.Open(t.TempDir(), nil)
@@ -81,12 +82,12 @@ func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile
 // client is an MCP client that records messages and answers requests.
 type client struct {
 	*mcp.Client
-	told   chan mcp.Message
-	answer func(m mcp.Message) (json.RawMessage, error)
-	caps   string // declared capabilities; empty means sampling and elicitation
+	notifications chan mcp.Message
+	answer        func(m mcp.Message) (json.RawMessage, error)
+	caps          string // declared capabilities; empty means sampling and elicitation
 }
 
-func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
+func (c *client) Notification(m mcp.Message, _ any) { c.notifications <- m }
 
 func (c *client) Request(_ context.Context, m mcp.Message, _ any) (json.RawMessage, error) {
 	if c.answer == nil {
@@ -104,12 +105,12 @@ func (w *world) dial(t *testing.T, protocol string) *client {
 // dialWith is dial with declared capabilities caps.
 func (w *world) dialWith(t *testing.T, protocol, caps string) *client {
 	t.Helper()
-	c := &client{told: make(chan mcp.Message, 100), caps: caps}
+	c := &client{notifications: make(chan mcp.Message, 100), caps: caps}
 	return c.connect(t, mcp.DialHTTP(w.url, c, nil), protocol)
 }
 
-// stdio opens a session over lines.
-func (w *world) stdio(t *testing.T, protocol string) *client {
+// dialLines opens a session over lines.
+func (w *world) dialLines(t *testing.T, protocol string) *client {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
@@ -118,7 +119,7 @@ func (w *world) stdio(t *testing.T, protocol string) *client {
 		done <- w.server.ServeLines(t.Context(), toServer, fromServer, toServer.Close, mcpserver.Client{Principal: "me", Origin: tool.MCPLocal})
 		_ = fromServer.Close()
 	}()
-	c := &client{told: make(chan mcp.Message, 100)}
+	c := &client{notifications: make(chan mcp.Message, 100)}
 	link := mcp.NewConn(mcp.NewLines(toClient, fromClient, 0, sync.OnceValue(func() error {
 		_ = fromClient.Close()
 		err := <-done
@@ -149,8 +150,8 @@ func (c *client) connect(t *testing.T, link mcp.Link, protocol string) *client {
 	return c
 }
 
-// do sends a request and returns its result.
-func (c *client) do(t *testing.T, method, params string) (string, error) {
+// request sends a request and returns its result.
+func (c *client) request(t *testing.T, method, params string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -169,11 +170,11 @@ func (c *client) do(t *testing.T, method, params string) (string, error) {
 	return string(r.Result), nil
 }
 
-// hears waits for the next notification.
-func (c *client) hears(t *testing.T) string {
+// awaitNotification waits for the next notification.
+func (c *client) awaitNotification(t *testing.T) string {
 	t.Helper()
 	select {
-	case m := <-c.told:
+	case m := <-c.notifications:
 		return m.Method + " " + string(m.Params)
 	case <-time.After(20 * time.Second):
 		t.Fatal("nothing was told")

@@ -27,13 +27,13 @@ func each(t *testing.T, test func(t *testing.T, w *world, c *client)) {
 	for _, protocol := range []string{legacy, modern} {
 		t.Run("http "+protocol, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
+			w := newWorld(t)
 			test(t, w, w.dial(t, protocol))
 		})
 		t.Run("stdio "+protocol, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
-			test(t, w, w.stdio(t, protocol))
+			w := newWorld(t)
+			test(t, w, w.dialLines(t, protocol))
 		})
 	}
 }
@@ -78,12 +78,12 @@ func TestResults(t *testing.T) {
 			{"prompts/list", `{}`, results(c, `{"prompts":[{"name":"s__greet"}]}`, true)},
 			{"resources/list", `{}`, results(c, `{"resources":[{"uri":"s://a","name":"r"},{"uri":"s://b","name":"r"}]}`, true)},
 		} {
-			got, err := c.do(t, tt.method, tt.params)
+			got, err := c.request(t, tt.method, tt.params)
 			if err != nil || got != tt.result {
 				t.Errorf("%s %s: %v\ngot  %s\nwant %s", tt.method, tt.params, err, got, tt.result)
 			}
 		}
-		got, err := c.do(t, "tools/list", `{}`)
+		got, err := c.request(t, "tools/list", `{}`)
 		if names := gjson.Get(got, "tools.#.name").Raw; err != nil || names != `["s__echo","s__fail","s__hang","s__ask"]` {
 			t.Errorf("tools: %s %v", names, err)
 		}
@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 			{`{"name":"s__echo","arguments":{"n":"x"}}`, "validation_error"},
 			{`{"name":"s__off","arguments":{}}`, "disabled_error"},
 		} {
-			got, err := c.do(t, "tools/call", tt.args)
+			got, err := c.request(t, "tools/call", tt.args)
 			inner := gjson.Get(got, "content.0.text").String()
 			if err != nil || !gjson.Get(got, "isError").Bool() || gjson.Get(inner, "error.type").String() != tt.kind {
 				t.Errorf("%s: %s %v, want a result with an error of type %s", tt.args, got, err, tt.kind)
@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 			{"tools/list", `{"cursor":"x"}`, mcp.CodeInvalidParams, "params.cursor"},
 			{"no/such", `{}`, mcp.CodeMethodNotFound, "no/such"},
 		} {
-			got, err := c.do(t, tt.method, tt.params)
+			got, err := c.request(t, tt.method, tt.params)
 			e, ok := errors.AsType[*mcp.RPCError](err)
 			if ok && tt.text == "params.name" && e.Code() == -32020 {
 				continue // the modern HTTP transport refuses the request earlier
@@ -147,7 +147,7 @@ func TestErasDoNotMix(t *testing.T) {
 			other = []string{"resources/subscribe", "resources/unsubscribe", "logging/setLevel"}
 		}
 		for _, method := range other {
-			_, err := c.do(t, method, `{"uri":"s://a","level":"info","notifications":{}}`)
+			_, err := c.request(t, method, `{"uri":"s://a","level":"info","notifications":{}}`)
 			if e, ok := errors.AsType[*mcp.RPCError](err); !ok || e.Code() != mcp.CodeMethodNotFound {
 				t.Errorf("%s: %v, want method not found", method, err)
 			}
@@ -194,7 +194,7 @@ func TestCallerIsAskedAndTold(t *testing.T) {
 	for _, transport := range []string{"http", "stdio"} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
+			w := newWorld(t)
 			w.fake.On("ask", func(ctx context.Context, call *tool.Call) (tool.Result, error) {
 				call.Caller.Notify(ctx, "notifications/progress", json.RawMessage(`{"progressToken":"p","progress":1}`))
 				answer, err := call.Caller.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?"}`))
@@ -205,7 +205,7 @@ func TestCallerIsAskedAndTold(t *testing.T) {
 			})
 			c := w.dial(t, legacy)
 			if transport == "stdio" {
-				c = w.stdio(t, legacy)
+				c = w.dialLines(t, legacy)
 			}
 			c.answer = func(m mcp.Message) (json.RawMessage, error) {
 				if m.Method != "elicitation/create" || string(m.Params) != `{"message":"?"}` {
@@ -214,15 +214,15 @@ func TestCallerIsAskedAndTold(t *testing.T) {
 				return json.RawMessage(`{"action":"accept","n":1.0}`), nil
 			}
 			params := `{"name":"s__ask","arguments":{},"_meta":{"progressToken":"p"}}`
-			got, err := c.do(t, "tools/call", params)
+			got, err := c.request(t, "tools/call", params)
 			if want := `{"content":[],"answer":{"action":"accept","n":1.0}}`; got != want || err != nil {
 				t.Errorf("%s %v, want %s", got, err, want)
 			}
-			if told := c.hears(t); told != `notifications/progress {"progressToken":"p","progress":1}` {
+			if told := c.awaitNotification(t); told != `notifications/progress {"progressToken":"p","progress":1}` {
 				t.Errorf("told %s", told)
 			}
 			c.answer = func(mcp.Message) (json.RawMessage, error) { return nil, &mcp.Error{Code: -1, Message: "no"} }
-			_, err = c.do(t, "tools/call", params)
+			_, err = c.request(t, "tools/call", params)
 			if e, ok := errors.AsType[*mcp.RPCError](err); !ok || e.Code() != -1 {
 				t.Errorf("the client's own refusal: %v", err)
 			}
@@ -236,15 +236,15 @@ func TestSessionsAreTold(t *testing.T) {
 	for _, transport := range []string{"http", "stdio"} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
+			w := newWorld(t)
 			c := w.dial(t, legacy)
 			if transport == "stdio" {
-				c = w.stdio(t, legacy)
+				c = w.dialLines(t, legacy)
 			}
 			for _, r := range []struct{ method, params string }{
 				{"resources/subscribe", `{"uri":"s://a"}`}, {"resources/subscribe", `{"uri":"s://a"}`}, {"logging/setLevel", `{"level":"warning"}`},
 			} {
-				if got, err := c.do(t, r.method, r.params); got != "{}" || err != nil {
+				if got, err := c.request(t, r.method, r.params); got != "{}" || err != nil {
 					t.Fatalf("%s: %s %v", r.method, got, err)
 				}
 			}
@@ -264,20 +264,20 @@ func TestSessionsAreTold(t *testing.T) {
 			for _, want := range []string{
 				`notifications/resources/updated {"uri":"s://a"}`, `notifications/message {"level":"error"}`, `notifications/tools/list_changed `,
 			} {
-				if got := c.hears(t); got != want {
+				if got := c.awaitNotification(t); got != want {
 					t.Errorf("told %s, want %s", got, want)
 				}
 			}
-			if got, err := c.do(t, "resources/unsubscribe", `{"uri":"s://a"}`); got != "{}" || err != nil {
+			if got, err := c.request(t, "resources/unsubscribe", `{"uri":"s://a"}`); got != "{}" || err != nil {
 				t.Errorf("unsubscribe: %s %v", got, err)
 			}
 			if got := w.fake.Subscribed(); len(got) > 0 {
 				t.Errorf("still subscribed: %v", got)
 			}
-			if _, err := c.do(t, "resources/subscribe", `{"uri":"s://b"}`); err != nil {
+			if _, err := c.request(t, "resources/subscribe", `{"uri":"s://b"}`); err != nil {
 				t.Error(err)
 			}
-			if _, err := c.do(t, "logging/setLevel", `{"level":"loud"}`); err == nil {
+			if _, err := c.request(t, "logging/setLevel", `{"level":"loud"}`); err == nil {
 				t.Error("level loud was taken")
 			}
 			_ = c.Link.Close()
@@ -293,21 +293,21 @@ func TestListen(t *testing.T) {
 	for _, transport := range []string{"http", "stdio"} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()
-			w := open(t)
+			w := newWorld(t)
 			c := w.dial(t, modern)
 			if transport == "stdio" {
-				c = w.stdio(t, modern)
+				c = w.dialLines(t, modern)
 			}
 			done := make(chan string, 1)
 			go func() {
-				got, err := c.do(t, "subscriptions/listen", `{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["s://a","none://"]}}`)
+				got, err := c.request(t, "subscriptions/listen", `{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["s://a","none://"]}}`)
 				if err != nil {
 					got = err.Error()
 				}
 				done <- got
 			}()
 			hears := func() (method string, params gjson.Result) {
-				method, raw, _ := strings.Cut(c.hears(t), " ")
+				method, raw, _ := strings.Cut(c.awaitNotification(t), " ")
 				params = gjson.Parse(raw)
 				if id := params.Get(`_meta.io\.modelcontextprotocol/subscriptionId`); id.Type != gjson.Number {
 					t.Errorf("%s has no subscription id: %s", method, raw)
@@ -346,9 +346,9 @@ func TestListen(t *testing.T) {
 // A subscription without a filter is refused.
 func TestListenNeedsAFilter(t *testing.T) {
 	t.Parallel()
-	c := open(t).dial(t, modern)
+	c := newWorld(t).dial(t, modern)
 	for _, params := range []string{`{}`, `{"notifications":7}`} {
-		if _, err := c.do(t, "subscriptions/listen", params); err == nil || !strings.Contains(err.Error(), "params.notifications") {
+		if _, err := c.request(t, "subscriptions/listen", params); err == nil || !strings.Contains(err.Error(), "params.notifications") {
 			t.Errorf("%s: %v", params, err)
 		}
 	}

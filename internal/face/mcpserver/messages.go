@@ -30,7 +30,7 @@ func isOurs(method string) bool {
 // forward sends a request with an unknown method through the pipeline to the server it is for.
 func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	if isOurs(in.Method) || strings.HasPrefix(in.Method, "notifications/") {
-		return nil, notFound(in.Method)
+		return nil, methodNotFound(in.Method)
 	}
 	args := in.Params
 	if args == nil {

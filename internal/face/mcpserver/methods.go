@@ -23,21 +23,24 @@ const (
 
 type method struct {
 	class class
-	era   mcp.Era // 0: both
+	era   mcp.Era // the only one that has it, or bothEras
 	run   func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error)
 }
+
+// bothEras marks a method that both eras of MCP have.
+const bothEras mcp.Era = 0
 
 // methods are all requests this face answers, except initialize, ping and server/discover, which package mcp
 // answers.
 var methods = map[string]method{
-	"tools/list":               {classRead, 0, list(tool.ListTools)},
-	"resources/list":           {classRead, 0, list(tool.ListResources)},
-	"resources/templates/list": {classRead, 0, list(tool.ListTemplates)},
-	"prompts/list":             {classRead, 0, list(tool.ListPrompts)},
-	"tools/call":               {classCall, 0, (*Server).callTool},
-	"resources/read":           {classCall, 0, (*Server).readResource},
-	"prompts/get":              {classCall, 0, (*Server).getPrompt},
-	"completion/complete":      {classCall, 0, (*Server).complete},
+	"tools/list":               {classRead, bothEras, listHandler(tool.ListTools)},
+	"resources/list":           {classRead, bothEras, listHandler(tool.ListResources)},
+	"resources/templates/list": {classRead, bothEras, listHandler(tool.ListTemplates)},
+	"prompts/list":             {classRead, bothEras, listHandler(tool.ListPrompts)},
+	"tools/call":               {classCall, bothEras, (*Server).callTool},
+	"resources/read":           {classCall, bothEras, (*Server).readResource},
+	"prompts/get":              {classCall, bothEras, (*Server).getPrompt},
+	"completion/complete":      {classCall, bothEras, (*Server).complete},
 	"resources/subscribe":      {classRead, mcp.Legacy, (*Server).subscribe},
 	"resources/unsubscribe":    {classRead, mcp.Legacy, (*Server).unsubscribe},
 	"logging/setLevel":         {classRead, mcp.Legacy, (*Server).setLevel},
@@ -63,27 +66,27 @@ func (s *Server) Handle(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	switch {
 	case !ok:
 		return s.forward(ctx, in)
-	case m.era != 0 && m.era != in.Peer.Era:
-		return nil, notFound(in.Method)
+	case m.era != bothEras && m.era != in.Peer.Era:
+		return nil, methodNotFound(in.Method)
 	}
 	return m.run(s, ctx, in)
 }
 
-func notFound(method string) *mcp.Error {
+func methodNotFound(method string) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "method not found: " + method}
 }
 
-// list returns the handler of a list request. It answers with the prepared bytes, all on one page.
-func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error) {
+// listHandler returns the handler of a list request. It answers with the prepared bytes, all on one page.
+func listHandler(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (json.RawMessage, error) {
 	return func(s *Server, ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 		if cursor := mcp.Get(in.Params, "cursor"); cursor != nil && string(cursor) != "null" && string(cursor) != `""` {
 			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of ours: lists here have one page"}
 		}
-		s.awaitFirst(ctx, in.Peer, kind)
+		s.awaitFirstLists(ctx, in.Peer, kind)
 		who := client(in.Peer)
 		raw, _ := s.pipeline.List(ctx, kind, who.Profile)
 		if who.Shows != nil && kind == tool.ListTools {
-			raw = shown(raw, who.Shows)
+			raw = filterTools(raw, who.Shows)
 		}
 		if in.Peer.Era != mcp.Modern {
 			return raw, nil
@@ -92,8 +95,8 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 	}
 }
 
-// shown returns a list of tools with only those for which shows returns true.
-func shown(raw json.RawMessage, shows func(name string) bool) json.RawMessage {
+// filterTools returns a list of tools with only those for which shows returns true.
+func filterTools(raw json.RawMessage, shows func(name string) bool) json.RawMessage {
 	out := []byte(`{"tools":[`)
 	gjson.GetBytes(raw, "tools").ForEach(func(_, t gjson.Result) bool {
 		if shows(t.Get("name").String()) {

@@ -28,8 +28,8 @@ const (
 	itsError   = `{"code":-5,"message":"own","data":{"x":1.0},"y":1e2}`
 )
 
-// seen is one view of a server's actions.
-type seen struct {
+// viewCase is one view of a server's actions.
+type viewCase struct {
 	profile source.Profile
 	// call returns the name and arguments that a client sends to call an action.
 	call func(action, args string) (name, arguments string)
@@ -60,7 +60,7 @@ func searchDescribe(action string) (string, string) {
 // Collie's own refusals are the same in all views.
 func TestFidelityInEveryView(t *testing.T) {
 	t.Parallel()
-	for name, view := range map[string]seen{
+	for name, view := range map[string]viewCase{
 		"flat":         {source.Profile{View: tool.Flat}, flatCall, nil},
 		"grouped":      {source.Profile{View: tool.Grouped}, groupedCall, groupedHelp},
 		"search":       {source.Profile{View: tool.Search}, searchCall, searchDescribe},
@@ -71,16 +71,16 @@ func TestFidelityInEveryView(t *testing.T) {
 		for _, era := range []string{legacy, modern} {
 			t.Run(name+" "+era, func(t *testing.T) {
 				t.Parallel()
-				w := serve(t, adding(), map[string]source.Profile{"": view.profile})
-				view.holds(t, w, w.dial(t, era))
+				w := serveSource(t, newAddingSource(), map[string]source.Profile{"": view.profile})
+				view.check(t, w, w.dial(t, era))
 			})
 		}
 	}
 }
 
-// adding is a server whose actions answer in every possible way. It has more actions than a view chosen by
+// newAddingSource is a server whose actions answer in every possible way. It has more actions than a view chosen by
 // auto may list.
-func adding() *tooltest.Fake {
+func newAddingSource() *tooltest.Fake {
 	offer := tooltest.Offer("s")
 	add := func(name string) *tool.Action {
 		offer.Tools[0].Actions = append(offer.Tools[0].Actions, tool.Action{
@@ -108,12 +108,13 @@ func adding() *tooltest.Fake {
 	return f
 }
 
-func (v *seen) holds(t *testing.T, w *world, c *client) {
+// check makes the calls of one view as a client does, and compares definitions, results and errors with those of the server.
+func (v *viewCase) check(t *testing.T, w *world, c *client) {
 	t.Helper()
 	call := func(name, args string) (string, error) {
-		return c.do(t, "tools/call", `{"name":"`+name+`","arguments":`+args+`}`)
+		return c.request(t, "tools/call", `{"name":"`+name+`","arguments":`+args+`}`)
 	}
-	list, err := c.do(t, "tools/list", `{}`)
+	list, err := c.request(t, "tools/list", `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func (v *seen) holds(t *testing.T, w *world, c *client) {
 	if n := len(w.fake.Calls()); n != 3 {
 		t.Errorf("the server was called %d times, want 3", n)
 	}
-	if answer, err := c.do(t, "tools/call", `{"name":"s__nothing","arguments":{}}`); err == nil {
+	if answer, err := c.request(t, "tools/call", `{"name":"s__nothing","arguments":{}}`); err == nil {
 		t.Errorf("a tool that is not there answers %s", answer)
 	}
 	for what, text := range map[string]string{"the list": list, "what is said of an action": said, "a result": sum, "a failure": failure} {

@@ -125,7 +125,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	}
 	seq := r.Query(ctx, f.Filter)
 	if limit == 0 {
-		return p.showRecords(ctx, seq, true)
+		return p.showRecords(ctx, seq, true) // as they come: there may be very many
 	}
 	found, err := collect(seq)
 	if err != nil {
@@ -133,9 +133,9 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	}
 	if len(found) > limit {
 		p.Note("these are the newest %d records; -n 0 shows all that match", limit)
-		found = found[1:]
+		found = found[1:] // the oldest one is too many
 	}
-	return p.showRecords(ctx, each(found), false)
+	return p.showRecords(ctx, asSequence(found), false)
 }
 
 // records opens the audit of this home. Errors in the settings do not prevent that.
@@ -159,8 +159,8 @@ func collect(seq iter.Seq2[auditadmin.Entry, error]) ([]auditadmin.Entry, error)
 	return out, nil
 }
 
-// each returns the records of list as a sequence.
-func each(list []auditadmin.Entry) iter.Seq2[auditadmin.Entry, error] {
+// asSequence returns the records of list as a sequence.
+func asSequence(list []auditadmin.Entry) iter.Seq2[auditadmin.Entry, error] {
 	return func(yield func(auditadmin.Entry, error) bool) {
 		for _, e := range list {
 			if !yield(e, nil) {

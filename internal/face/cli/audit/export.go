@@ -81,7 +81,7 @@ func (p commands) export(ctx context.Context, f *exportFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := app.RecordExport(ctx, cfg, p.audited(), exportDetail(f, &done, since, until)); err != nil {
+	if err := app.RecordExport(ctx, cfg, p.auditOptions(), exportDetail(f, &done, since, until)); err != nil {
 		return err
 	}
 	key, err := records.Fingerprint()
@@ -180,5 +180,5 @@ func exportVerdict(path string, r *auditadmin.ExportReport) string {
 	return b.String()
 }
 
-// audited returns the options with which this process writes to the audit.
-func (p commands) audited() app.Options { return app.Options{Version: p.Version, Env: p.Env} }
+// auditOptions returns the options with which this process writes to the audit.
+func (p commands) auditOptions() app.Options { return app.Options{Version: p.Version, Env: p.Env} }

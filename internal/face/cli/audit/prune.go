@@ -57,7 +57,8 @@ func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 		return err
 	}
 	before := time.Now().Add(-age)
-	report, err := app.PruneRecords(ctx, cfg, p.audited(), before, true)
+	const tryOut, remove = true, false // what PruneRecords calls dryRun
+	report, err := app.PruneRecords(ctx, cfg, p.auditOptions(), before, tryOut)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 				return err
 			}
 		}
-		if report, err = app.PruneRecords(ctx, cfg, p.audited(), before, false); err != nil {
+		if report, err = app.PruneRecords(ctx, cfg, p.auditOptions(), before, remove); err != nil {
 			return err
 		}
 	}

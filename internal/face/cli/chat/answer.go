@@ -69,7 +69,7 @@ func (s *screen) event(e gjson.Result) {
 	if kind == "reasoning.delta" && s.thinking.IsZero() {
 		s.thinking = time.Now()
 	} else if kind != "reasoning.delta" && !s.thinking.IsZero() {
-		s.thought()
+		s.showReasoningTime()
 	}
 	switch kind {
 	case "text.delta":
@@ -105,7 +105,7 @@ func (s *screen) event(e gjson.Result) {
 		if !d.Get("ok").Bool() {
 			mark = "✗"
 		}
-		s.say("%s %s  %s", s.Painter(s.Out).Mark(mark), s.bold(c.title), took(d.Get("durationMs").Int()))
+		s.say("%s %s  %s", s.Painter(s.Out).Mark(mark), s.bold(c.title), formatMillis(d.Get("durationMs").Int()))
 		if changes := call.ArgumentLines(c.raw, maxCardLines); changes != nil && !c.asked {
 			for _, line := range changes {
 				s.lines = append(s.lines, s.argument(line)...)
@@ -115,7 +115,7 @@ func (s *screen) event(e gjson.Result) {
 		}
 		s.say("  %s", output.Truncate(conversation.ResultLine(d.Get("preview").String()), max(s.width-2, 1)))
 	case "usage":
-		s.used(d)
+		s.updateContextUse(d)
 	case "turn.start":
 		if d.Get("ownTools").Bool() {
 			s.say("! %s", conversation.OwnTools(d.Get("agent").String()))
@@ -149,7 +149,7 @@ func (s *screen) ended(e ended) {
 			err = nil
 		}
 		t := gjson.ParseBytes(e.turn)
-		s.answeredBy(t.Get("provider").String(), t.Get("model").String())
+		s.recordModel(t.Get("provider").String(), t.Get("model").String())
 		if t.Get("usage.input").Int() > 0 {
 			s.say("%s", s.Dim(cost(t)+" · "+time.Since(e.of.since).Round(100*time.Millisecond).String()))
 		}
@@ -159,8 +159,8 @@ func (s *screen) ended(e ended) {
 	}
 }
 
-// used updates how full the model's context is.
-func (s *screen) used(d gjson.Result) {
+// updateContextUse updates how full the model's context is.
+func (s *screen) updateContextUse(d gjson.Result) {
 	if used := d.Get("contextUsed").Int(); used > 0 {
 		s.context, s.window, s.contextOf = used, d.Get("contextSize").Int(), s.id()
 	}
@@ -173,8 +173,8 @@ func (s *screen) ring() {
 	}
 }
 
-// thought shows how long the model was reasoning, if that was noticeable.
-func (s *screen) thought() {
+// showReasoningTime shows how long the model was reasoning, if that was noticeable.
+func (s *screen) showReasoningTime() {
 	if took := elapsed(s.thinking); took != "0s" {
 		s.say("%s", s.Dim(locale.Sprintf("thought for %s", took)))
 	}
@@ -184,8 +184,8 @@ func (s *screen) thought() {
 // elapsed returns the time since since, in whole seconds.
 func elapsed(since time.Time) string { return time.Since(since).Truncate(time.Second).String() }
 
-// took formats a number of milliseconds.
-func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+// formatMillis formats a number of milliseconds.
+func formatMillis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // maxCardLines bounds the lines that are shown of the arguments of a call that needed no confirmation.
 const maxCardLines = 12

@@ -68,7 +68,7 @@ func run(ctx context.Context, p *root.Program, f *flags) error {
 		k.overrides["model"] = f.model
 	}
 	if f.plain || p.Env.Get("TERM") == "dumb" || !output.IsTerminal(p.In) || !output.IsTerminal(p.Out) {
-		return k.plainly(ctx)
+		return k.runPlain(ctx)
 	}
 	return k.draw(ctx)
 }
@@ -129,8 +129,8 @@ func (k *talk) open(ctx context.Context) (*conversation.API, error) {
 	return api, nil
 }
 
-// begun returns the id of the session. It creates the session if there is none yet.
-func (k *talk) begun(ctx context.Context) (string, error) {
+// ensureSession returns the id of the session. It creates the session if there is none yet.
+func (k *talk) ensureSession(ctx context.Context) (string, error) {
 	k.beginning.Lock()
 	defer k.beginning.Unlock()
 	if id := k.id(); id != "" {
@@ -147,8 +147,8 @@ func (k *talk) begun(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// plainly runs the line-by-line user interface: it reads a line, prints the answer, and repeats until the input ends.
-func (k *talk) plainly(ctx context.Context) error {
+// runPlain runs the line-by-line user interface: it reads a line, prints the answer, and repeats until the input ends.
+func (k *talk) runPlain(ctx context.Context) error {
 	var ctrlC interrupts
 	if output.IsTerminal(k.In) {
 		var done func()
@@ -219,7 +219,7 @@ func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, 
 	}
 	k.print(o.lines)
 	for _, m := range o.path {
-		k.print(strings.Split("> "+m.Get("role").String()+" "+place(m)+"\n"+output.Harmless(textOf(m)), "\n"))
+		k.print(strings.Split("> "+m.Get("role").String()+" "+siblingPosition(m)+"\n"+output.Harmless(textOf(m)), "\n"))
 	}
 	if o.copied != "" { // the clipboard cannot be set, so the text is printed
 		k.print(strings.Split(o.copied, "\n"))
@@ -250,8 +250,8 @@ func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, sho
 	return conversation.EndError(end)
 }
 
-// found returns a text about model providers on this machine if none is configured, otherwise "".
-func (k *talk) found(ctx context.Context) string {
+// localProvidersText returns a text about model providers on this machine if none is configured, otherwise "".
+func (k *talk) localProvidersText(ctx context.Context) string {
 	if text := conversation.FoundHere(ctx, k.Program); text != "" {
 		return text + "\n" + locale.T("Until then /help lists your tools, and /TOOL ACTION runs an action.")
 	}

@@ -34,9 +34,9 @@ type choice struct{ value, about string }
 // maxSessions bounds the conversations that are suggested.
 const maxSessions = 30
 
-// chooses returns the kind of choices for the line that is being typed, and the argument so far. what is empty if
+// choiceKind returns the kind of choices for the line that is being typed, and the argument so far. what is empty if
 // there are none.
-func chooses(text string) (what, argument string) {
+func choiceKind(text string) (what, argument string) {
 	name, argument, found := strings.Cut(text, " ")
 	switch {
 	case !found || strings.Contains(text, "\n"):
@@ -60,7 +60,7 @@ func (k *talk) loadChoices(ctx context.Context, what string) []choice {
 	list := []choice{}
 	switch what {
 	case "model":
-		list = append(list, k.models(ctx)...)
+		list = append(list, k.listModels(ctx)...)
 	case "agent":
 		var got struct {
 			Agents []struct{ Name, Description string }
@@ -70,7 +70,7 @@ func (k *talk) loadChoices(ctx context.Context, what string) []choice {
 			list = append(list, choice{a.Name, output.OneLine(a.Description)})
 		}
 	case "session":
-		list, _ = k.latest(ctx)
+		list, _ = k.latestSessions(ctx)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,8 +81,8 @@ func (k *talk) loadChoices(ctx context.Context, what string) []choice {
 	return list
 }
 
-// models lists the models of all providers.
-func (k *talk) models(ctx context.Context) (list []choice) {
+// listModels lists the models of all providers.
+func (k *talk) listModels(ctx context.Context) (list []choice) {
 	cfg, err := k.Load()
 	if err != nil {
 		return nil
@@ -99,15 +99,15 @@ func (k *talk) models(ctx context.Context) (list []choice) {
 			about = ""
 		}
 		if i.Known {
-			about = strings.TrimSpace(locale.Sprintf("%s tokens", short(int64(i.Context))) + "  " + about)
+			about = strings.TrimSpace(locale.Sprintf("%s tokens", shortCount(int64(i.Context))) + "  " + about)
 		}
 		list = append(list, choice{i.Provider + "/" + i.Model, about})
 	}
 	return list
 }
 
-// latest returns the most recently changed conversations.
-func (k *talk) latest(ctx context.Context) (list []choice, err error) {
+// latestSessions returns the most recently changed conversations.
+func (k *talk) latestSessions(ctx context.Context) (list []choice, err error) {
 	var page struct {
 		Sessions []struct {
 			ID, Title string
@@ -124,8 +124,8 @@ func (k *talk) latest(ctx context.Context) (list []choice, err error) {
 	return list, nil
 }
 
-// offer returns the choices whose value or description matches an argument.
-func (k *talk) offer(what, argument string) (list []suggestion) {
+// suggestChoices returns the choices whose value or description matches an argument.
+func (k *talk) suggestChoices(what, argument string) (list []suggestion) {
 	all, _ := k.loadedChoices(what)
 	for i, c := range all {
 		if !strings.Contains(strings.ToLower(c.value+" "+c.about), strings.ToLower(strings.TrimSpace(argument))) {
@@ -179,8 +179,8 @@ func (k *talk) agent() string {
 	return cmp.Or(chosen, k.flags.agent)
 }
 
-// answeredBy records the model of an answer.
-func (k *talk) answeredBy(provider, model string) {
+// recordModel records the model of an answer.
+func (k *talk) recordModel(provider, model string) {
 	if model == "" {
 		return
 	}
@@ -194,7 +194,7 @@ func (k *talk) answeredBy(provider, model string) {
 
 // listSessions lists the latest conversations with the numbers that /session takes.
 func (k *talk) listSessions(ctx context.Context, _ []string) (outcome, error) {
-	list, err := k.latest(ctx)
+	list, err := k.latestSessions(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -209,16 +209,16 @@ func (k *talk) listSessions(ctx context.Context, _ []string) (outcome, error) {
 	return o, nil
 }
 
-// goTo switches to a conversation, given by id, number in the list, or words of its title.
-func (k *talk) goTo(ctx context.Context, args []string) (outcome, error) {
+// switchSession switches to a conversation, given by id, number in the list, or words of its title.
+func (k *talk) switchSession(ctx context.Context, args []string) (outcome, error) {
 	wanted := strings.Join(args, " ")
 	if wanted == "" {
 		return outcome{}, root.Usage("which one? /sessions lists the latest conversations")
 	}
-	if err := k.idle(); err != nil {
+	if err := k.errorIfAnswering(); err != nil {
 		return outcome{}, err
 	}
-	list, err := k.latest(ctx)
+	list, err := k.latestSessions(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -332,8 +332,8 @@ func (k *talk) export(ctx context.Context, args []string) (outcome, error) {
 	return outcome{lines: []string{locale.Sprintf("written to %s", output.OneLine(path))}}, nil
 }
 
-// short formats a number of tokens, such as 12k.
-func short(n int64) string {
+// shortCount formats a number of tokens, such as 12k.
+func shortCount(n int64) string {
 	switch {
 	case n < 1000:
 		return strconv.FormatInt(n, 10)

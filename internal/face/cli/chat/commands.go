@@ -56,9 +56,9 @@ func commands() []command {
 		{"/model", "[MODEL]", locale.T("ask this model, or show which one"), func(k *talk, ctx context.Context, args []string) (outcome, error) {
 			return k.choose(ctx, "model", args)
 		}},
-		{"/new", "", locale.T("begin a new conversation"), (*talk).fresh},
+		{"/new", "", locale.T("begin a new conversation"), (*talk).startNewSession},
 		{"/quit", "", locale.T("leave"), nil},
-		{"/session", "N", locale.T("go on with another conversation, by its number or words of its title"), (*talk).goTo},
+		{"/session", "N", locale.T("go on with another conversation, by its number or words of its title"), (*talk).switchSession},
 		{"/sessions", "", locale.T("list the latest conversations"), (*talk).listSessions},
 		{"/steer", "TEXT", locale.T("tell the model something while it answers"), (*talk).steer},
 	}
@@ -97,9 +97,9 @@ func helpLines() []string {
 		fmt.Sprintf("  %-18s %s", "@URI", locale.T("attaches a resource of a server")))
 }
 
-// fresh starts a new session.
-func (k *talk) fresh(context.Context, []string) (outcome, error) {
-	if err := k.idle(); err != nil {
+// startNewSession leaves the session; a new one is created with the next message.
+func (k *talk) startNewSession(context.Context, []string) (outcome, error) {
+	if err := k.errorIfAnswering(); err != nil {
 		return outcome{}, err
 	}
 	k.setID("")
@@ -107,8 +107,8 @@ func (k *talk) fresh(context.Context, []string) (outcome, error) {
 	return outcome{lines: []string{locale.T("a new conversation begins with what you say next")}}, nil
 }
 
-// idle returns an error while an answer is being written, because output of two conversations would be mixed.
-func (k *talk) idle() error {
+// errorIfAnswering returns an error while an answer is being written, because output of two conversations would be mixed.
+func (k *talk) errorIfAnswering() error {
 	if k.running.Load() > 0 {
 		return root.Usage("an answer is being written; wait for its end, or end it with Ctrl-C")
 	}
@@ -197,8 +197,8 @@ func (k *talk) again(ctx context.Context, _ []string) (outcome, error) {
 	return outcome{send: &message{again: answers[len(answers)-1].String()}}, nil
 }
 
-// points returns the indexes in a path where the conversation branches.
-func points(path []gjson.Result) (list []int) {
+// branchPoints returns the indexes in a path where the conversation branches.
+func branchPoints(path []gjson.Result) (list []int) {
 	for i, m := range path {
 		if m.Get("of").Int() > 1 {
 			list = append(list, i)
@@ -207,8 +207,8 @@ func points(path []gjson.Result) (list []int) {
 	return list
 }
 
-// place describes the position of a message among its siblings, such as 2/3; empty if it has none.
-func place(m gjson.Result) string {
+// siblingPosition describes the position of a message among its siblings, such as 2/3; empty if it has none.
+func siblingPosition(m gjson.Result) string {
 	if m.Get("of").Int() <= 1 {
 		return ""
 	}
@@ -223,10 +223,10 @@ func (k *talk) branches(ctx context.Context, _ []string) (outcome, error) {
 	}
 	path := view.Get("path").Array()
 	var o outcome
-	for n, at := range points(path) {
+	for n, at := range branchPoints(path) {
 		m := path[at]
 		who := map[bool]string{true: locale.T("you"), false: locale.T("answer")}[m.Get("role").String() == "user"]
-		o.lines = append(o.lines, fmt.Sprintf("%d  %s  %s  %s", n+1, place(m), who, output.Truncate(output.OneLine(textOf(m)), 50)))
+		o.lines = append(o.lines, fmt.Sprintf("%d  %s  %s  %s", n+1, siblingPosition(m), who, output.Truncate(output.OneLine(textOf(m)), 50)))
 	}
 	if o.lines == nil {
 		o.lines = []string{locale.T("there is one branch; /edit and /again make others")}
@@ -241,7 +241,7 @@ func (k *talk) branch(ctx context.Context, args []string) (outcome, error) {
 		return outcome{}, err
 	}
 	path := view.Get("path").Array()
-	at := points(path)
+	at := branchPoints(path)
 	var numbers []int
 	for _, a := range args {
 		n, err := strconv.Atoi(a)

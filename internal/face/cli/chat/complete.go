@@ -18,8 +18,8 @@ import (
 
 // This file completes commands, tools, files, prompts and resources while a message is being typed.
 
-// learnt loads what can be completed. It waits until every server has listed its tools or failed, the first time.
-func (k *talk) learnt(ctx context.Context) {
+// learnAllOnce loads what can be completed. It waits until every server has listed its tools or failed, the first time.
+func (k *talk) learnAllOnce(ctx context.Context) {
 	k.mu.Lock()
 	all := k.learntAll
 	k.mu.Unlock()
@@ -64,8 +64,8 @@ func (k *talk) learnOffered(ctx context.Context) {
 	k.prompts, k.resources = prompts, resources
 }
 
-// namesOffer reports whether the last word of a text looks like the beginning of /SERVER:PROMPT or @URI.
-func namesOffer(text string) bool {
+// isTypingOffer reports whether the last word of a text looks like the beginning of /SERVER:PROMPT or @URI.
+func isTypingOffer(text string) bool {
 	begin := strings.LastIndexAny(text, " \n") + 1
 	word := text[begin:]
 	return begin == 0 && strings.HasPrefix(word, "/") && strings.Contains(word, ":") || strings.HasPrefix(word, "@")
@@ -91,8 +91,8 @@ const maxSuggested = 6
 // suggest returns completions for the last word of a text: commands, tools, actions or files. begin is the offset of
 // that word.
 func (k *talk) suggest(text string) (begin int, list []suggestion) {
-	if what, argument := chooses(text); what != "" {
-		return len(text) - len(argument), k.offer(what, argument)
+	if what, argument := choiceKind(text); what != "" {
+		return len(text) - len(argument), k.suggestChoices(what, argument)
 	}
 	begin = strings.LastIndexAny(text, " \n") + 1
 	word := text[begin:]
@@ -100,7 +100,7 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 	case strings.HasPrefix(word, "@"):
 		return begin, append(k.resourceNames(word), k.files(word)...)
 	case begin == 0 && strings.HasPrefix(word, "/"):
-		return begin, k.names(word)
+		return begin, k.suggestNames(word)
 	case strings.HasPrefix(text, "/") && strings.Contains(strings.Fields(text)[0], ":"):
 		name, rest, typing := strings.Cut(text, " ")
 		if p, ok := k.promptNamed(name[1:]); ok && typing {
@@ -116,8 +116,8 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 	return begin, list
 }
 
-// names returns completions for a word that begins with /: commands, tools and prompts.
-func (k *talk) names(word string) (list []suggestion) {
+// suggestNames returns completions for a word that begins with /: commands, tools and prompts.
+func (k *talk) suggestNames(word string) (list []suggestion) {
 	for _, c := range commands() {
 		if strings.HasPrefix(c.name, word) {
 			list = append(list, suggestion{text: c.name + " ", about: c.about})
@@ -161,7 +161,7 @@ func (k *talk) files(word string) (list []suggestion) {
 	if typed == "" || filepath.IsAbs(typed) || strings.HasPrefix(typed, "~") || strings.HasPrefix(typed, ".") {
 		return list
 	}
-	for _, f := range k.below() {
+	for _, f := range k.filesBelow() {
 		if !there[f] && strings.Contains(strings.ToLower(f), strings.ToLower(typed)) {
 			if list = append(list, fileSuggestion(f, false)); len(list) > maxFiles {
 				break
@@ -190,8 +190,8 @@ const (
 	walkAgain  = 10 * time.Second       // age at which its list is outdated
 )
 
-// below lists files below the current folder, within a short time limit. The list is cached for a while.
-func (k *talk) below() []string {
+// filesBelow lists files below the current folder, within a short time limit. The list is cached for a while.
+func (k *talk) filesBelow() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if time.Since(k.walked) < walkAgain {
@@ -222,8 +222,8 @@ func (k *talk) below() []string {
 	return k.walk
 }
 
-// completed extends the last word of text by the common prefix of the suggestions.
-func completed(text string, begin int, list []suggestion) string {
+// completeWord extends the last word of text by the common prefix of the suggestions.
+func completeWord(text string, begin int, list []suggestion) string {
 	if len(list) == 0 {
 		return text
 	}

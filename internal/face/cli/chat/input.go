@@ -52,7 +52,7 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "tab":
-		s.tab()
+		s.completeOrSelect()
 		return nil
 	case "up":
 		if s.chosen >= 0 {
@@ -60,7 +60,7 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		if s.input.Line() == 0 && s.input.LineInfo().RowOffset == 0 {
-			return s.up()
+			return s.goBack()
 		}
 	case "down":
 		switch list := s.suggestions(); {
@@ -72,37 +72,37 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	case "esc":
-		s.escape()
+		s.handleEscape()
 		return nil
 	case "enter":
 		if s.chosen >= 0 && !s.choose() {
 			return nil
 		}
-		return s.enter()
+		return s.handleEnter()
 	}
-	return s.edited(msg)
+	return s.passToInput(msg)
 }
 
-// edited passes a key or pasted text to the input.
-func (s *screen) edited(msg tea.Msg) tea.Cmd {
-	before := typedIn(&s.input)
+// passToInput passes a key or pasted text to the input.
+func (s *screen) passToInput(msg tea.Msg) tea.Cmd {
+	before := stateOf(&s.input)
 	var cmd tea.Cmd
 	s.input, cmd = s.input.Update(msg)
 	if now := s.input.Value(); now != before.text {
-		s.undo.changed(before, now)
+		s.undo.recordChange(before, now)
 		s.chosen, s.recall.back = -1, 0
-		s.lookFor(now)
+		s.startLoadingChoices(now)
 	}
 	return cmd
 }
 
-// set replaces the input; undo restores it.
-func (s *screen) set(text string) {
-	before := typedIn(&s.input)
+// setInput replaces the input; undo restores it.
+func (s *screen) setInput(text string) {
+	before := stateOf(&s.input)
 	s.input.SetValue(text)
 	if text != before.text {
-		s.undo.changed(before, text)
-		s.lookFor(text)
+		s.undo.recordChange(before, text)
+		s.startLoadingChoices(text)
 	}
 	s.chosen = -1
 }
@@ -127,7 +127,7 @@ func pastedFile(text string) (mention string, ok bool) {
 // step moves through the input history.
 func (s *screen) step(by int) {
 	if text, ok := s.recall.step(by, s.input.Value()); ok {
-		s.set(text)
+		s.setInput(text)
 		if by > 0 { // the next step starts at the first line
 			s.input.MoveToBegin()
 			s.input.CursorEnd()
@@ -135,26 +135,26 @@ func (s *screen) step(by int) {
 	}
 }
 
-// up goes back in the input history. When it reaches the oldest line for the first time, it loads earlier conversations.
-func (s *screen) up() tea.Cmd {
+// goBack goes back in the input history. When it reaches the oldest line for the first time, it loads earlier conversations.
+func (s *screen) goBack() tea.Cmd {
 	if s.recall.back == len(s.recall.lines) && !s.recall.older && s.api != nil {
 		s.recall.older = true
-		return func() tea.Msg { return remembered{s.remember(s.ctx)} }
+		return func() tea.Msg { return remembered{s.loadEarlierTexts(s.ctx)} }
 	}
 	s.step(1)
 	return nil
 }
 
-// tab extends the last word by the common prefix of the suggestions, or selects the next one.
-func (s *screen) tab() {
+// completeOrSelect extends the last word by the common prefix of the suggestions, or selects the next one.
+func (s *screen) completeOrSelect() {
 	list := s.suggestions()
 	if s.chosen >= 0 {
 		s.choose()
 		return
 	}
 	text := s.input.Value()
-	if now := completed(text, s.wordAt, list); now != text {
-		s.set(now)
+	if now := completeWord(text, s.wordAt, list); now != text {
+		s.setInput(now)
 	} else if len(list) > 0 {
 		s.chosen = 0
 	}
@@ -168,12 +168,12 @@ func (s *screen) choose() (complete bool) {
 		return true
 	}
 	it := list[s.chosen]
-	s.set(s.input.Value()[:s.wordAt] + it.text)
+	s.setInput(s.input.Value()[:s.wordAt] + it.text)
 	return it.whole
 }
 
-// escape cancels the selection, the editing of an earlier message or, if pressed twice, the answer.
-func (s *screen) escape() {
+// handleEscape cancels the selection, the editing of an earlier message or, if pressed twice, the answer.
+func (s *screen) handleEscape() {
 	switch {
 	case s.chosen >= 0:
 		s.chosen = -1
@@ -188,8 +188,8 @@ func (s *screen) escape() {
 	}
 }
 
-// enter sends the input or runs the command in it. If the screen is not ready, goOn does so later.
-func (s *screen) enter() tea.Cmd {
+// handleEnter sends the input or runs the command in it. If the screen is not ready, sendEntered does so later.
+func (s *screen) handleEnter() tea.Cmd {
 	text := strings.TrimSpace(s.input.Value())
 	switch {
 	case text == "":
@@ -205,7 +205,7 @@ func (s *screen) enter() tea.Cmd {
 	s.later = ""
 	s.recall.add(text)
 	s.undo = undo{}
-	s.said(output.Harmless(text))
+	s.showOwnMessage(output.Harmless(text))
 	if run, found := s.commandIn(text); found {
 		s.commanding = true
 		return func() tea.Msg {
@@ -220,8 +220,8 @@ func (s *screen) enter() tea.Cmd {
 	return nil
 }
 
-// done shows the result of a command.
-func (s *screen) done(d *done) tea.Cmd {
+// showResult shows the result of a command.
+func (s *screen) showResult(d *done) tea.Cmd {
 	s.commanding = false
 	if d.err != nil {
 		s.fail(d.err)
@@ -229,11 +229,11 @@ func (s *screen) done(d *done) tea.Cmd {
 			s.input.SetValue(d.line)
 			s.entered = false
 		}
-		return s.goOn()
+		return s.sendEntered()
 	}
 	s.put(d.lines)
 	if d.draft {
-		s.recall.before(ownTexts(d.path))
+		s.recall.prepend(ownTexts(d.path))
 	}
 	s.history(d.path)
 	if d.input != "" && (!d.draft || s.input.Value() == "") {
@@ -244,18 +244,18 @@ func (s *screen) done(d *done) tea.Cmd {
 	}
 	if d.copied != "" {
 		s.say("%s", locale.T("the last answer was handed to the terminal for its clipboard"))
-		return tea.Batch(tea.SetClipboard(d.copied), s.goOn())
+		return tea.Batch(tea.SetClipboard(d.copied), s.sendEntered())
 	}
-	return s.goOn()
+	return s.sendEntered()
 }
 
-// goOn sends what was entered before the conversation was open or while a command was running.
-func (s *screen) goOn() tea.Cmd {
+// sendEntered sends what was entered before the conversation was open or while a command was running.
+func (s *screen) sendEntered() tea.Cmd {
 	if !s.entered {
 		return nil
 	}
 	s.entered = false
-	return s.enter()
+	return s.handleEnter()
 }
 
 // suggestions returns completions for the last word of the input.
@@ -267,9 +267,9 @@ func (s *screen) suggestions() []suggestion {
 	return s.suggested
 }
 
-// lookFor starts loading choices if text is a line that needs them.
-func (s *screen) lookFor(text string) {
-	what, _ := chooses(text)
+// startLoadingChoices starts loading choices if text is a line that needs them.
+func (s *screen) startLoadingChoices(text string) {
+	what, _ := choiceKind(text)
 	if what == "" || s.api == nil {
 		return
 	}
@@ -283,16 +283,16 @@ func (s *screen) lookFor(text string) {
 	})
 }
 
-// lookAgain loads choices that lookFor could not load yet. It reloads prompts and resources while the name of an unknown
+// loadWhatIsMissing loads choices that startLoadingChoices could not load yet. It reloads prompts and resources while the name of an unknown
 // one is typed: servers list them after their tools, and the lists may change.
-func (s *screen) lookAgain() {
-	if what, _ := chooses(s.input.Value()); what != "" && s.api != nil && !s.looking {
+func (s *screen) loadWhatIsMissing() {
+	if what, _ := choiceKind(s.input.Value()); what != "" && s.api != nil && !s.looking {
 		if _, loaded := s.loadedChoices(what); !loaded {
-			s.lookFor(s.input.Value())
+			s.startLoadingChoices(s.input.Value())
 		}
 		return
 	}
-	if s.api == nil || s.looking || !namesOffer(s.input.Value()) || len(s.suggestions()) > 0 {
+	if s.api == nil || s.looking || !isTypingOffer(s.input.Value()) || len(s.suggestions()) > 0 {
 		return
 	}
 	s.looking = true

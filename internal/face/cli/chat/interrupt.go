@@ -27,7 +27,7 @@ func (i *interrupts) begin(ctx context.Context) (inner context.Context, done fun
 		for {
 			select {
 			case s := <-signals:
-				if stop := i.take(); s == os.Interrupt && stop != nil {
+				if stop := i.takeRunning(); s == os.Interrupt && stop != nil {
 					stop()
 				} else {
 					leave()
@@ -43,8 +43,8 @@ func (i *interrupts) begin(ctx context.Context) (inner context.Context, done fun
 	}
 }
 
-// take removes and returns the function that cancels the current answer; nil if there is none.
-func (i *interrupts) take() context.CancelFunc {
+// takeRunning removes and returns the function that cancels the current answer; nil if there is none.
+func (i *interrupts) takeRunning() context.CancelFunc {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	stop := i.running
@@ -60,6 +60,6 @@ func (i *interrupts) run(ctx context.Context, f func(ctx context.Context) error)
 	i.running = cancel
 	i.mu.Unlock()
 	err = f(inner)
-	i.take()
+	i.takeRunning()
 	return inner.Err() != nil && ctx.Err() == nil, err
 }

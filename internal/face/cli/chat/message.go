@@ -59,7 +59,7 @@ func (k *talk) config() map[string]any {
 // answer sends m and follows the answer to its end, which it returns. event gets the events of the answer, note a text for
 // each mentioned file or resource that does not exist.
 func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, note func(string), event func(json.RawMessage)) (json.RawMessage, error) {
-	session, err := k.begun(ctx)
+	session, err := k.ensureSession(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -58,11 +58,11 @@ func (s *screen) next() tea.Cmd {
 		text = " "
 	}
 	s.lines, s.printing, s.held = s.lines[n:], true, true
-	return tea.Sequence(s.drawn(), tea.Println(text), func() tea.Msg { return printed{} })
+	return tea.Sequence(s.awaitDrawn(), tea.Println(text), func() tea.Msg { return printed{} })
 }
 
-// drawn waits until the view with its present height is on the terminal.
-func (s *screen) drawn() tea.Cmd {
+// awaitDrawn waits until the view with its present height is on the terminal.
+func (s *screen) awaitDrawn() tea.Cmd {
 	sized, frame := s.lastSized, s.lastFrame
 	return func() tea.Msg {
 		look := time.NewTicker(5 * time.Millisecond)
@@ -74,8 +74,8 @@ func (s *screen) drawn() tea.Cmd {
 	}
 }
 
-// counting wraps a terminal so that writes are counted. Other writers are returned unchanged.
-func (s *screen) counting(out io.Writer) io.Writer {
+// countWrites wraps a terminal so that writes are counted. Other writers are returned unchanged.
+func (s *screen) countWrites(out io.Writer) io.Writer {
 	if f, ok := out.(*os.File); ok {
 		return countedFile{f, &s.frames}
 	}
@@ -121,8 +121,8 @@ func (s *screen) history(path []gjson.Result) {
 		s.say("%s", s.Dim(locale.Sprintf("%d earlier messages: %s", n, s.Typed("sessions show "+s.id()))))
 	}
 	for _, m := range path {
-		s.answeredBy(m.Get("provider").String(), m.Get("model").String())
-		if p := place(m); p != "" {
+		s.recordModel(m.Get("provider").String(), m.Get("model").String())
+		if p := siblingPosition(m); p != "" {
 			s.say("%s", s.Dim(locale.Sprintf("branch %s", p)))
 		}
 		if m.Get("ownTools").Bool() {
@@ -133,7 +133,7 @@ func (s *screen) history(path []gjson.Result) {
 			switch p.Get("type").String() {
 			case "text":
 				if m.Get("role").String() == "user" {
-					s.said(text)
+					s.showOwnMessage(text)
 				} else {
 					s.block(text)
 				}
@@ -151,8 +151,8 @@ func (s *screen) history(path []gjson.Result) {
 	}
 }
 
-// said shows a message of the person.
-func (s *screen) said(text string) {
+// showOwnMessage shows a message of the person.
+func (s *screen) showOwnMessage(text string) {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		lines[i] = s.bold("> " + l)

@@ -97,7 +97,7 @@ func (k *talk) promptNamed(name string) (p prompt, found bool) {
 // prompt runs a line /SERVER:PROMPT with arguments: the server fills in the prompt, which becomes the next message.
 func (k *talk) prompt(ctx context.Context, line string) (outcome, error) {
 	name, rest, _ := strings.Cut(line, " ")
-	k.learnt(ctx)
+	k.learnAllOnce(ctx)
 	p, found := k.promptNamed(name[1:])
 	if !found {
 		var names []string
@@ -208,7 +208,7 @@ func (k *talk) fillIn(ctx context.Context, p prompt, words []string) (message, e
 	if err := k.api.Do(ctx, http.MethodPost, "/prompts", map[string]any{"name": p.Name, "args": args}, &result); err != nil {
 		return message{}, err
 	}
-	session, err := k.begun(ctx)
+	session, err := k.ensureSession(ctx)
 	if err != nil {
 		return message{}, err
 	}
@@ -249,7 +249,7 @@ func (k *talk) isResource(ctx context.Context, name string) bool {
 	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, "/.") { // one letter is a drive
 		return false
 	}
-	k.learnt(ctx)
+	k.learnAllOnce(ctx)
 	return strings.Contains(name, "://") || slices.ContainsFunc(k.knownResources(), func(r resource) bool { return r.URI == name })
 }
 

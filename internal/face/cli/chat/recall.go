@@ -30,8 +30,8 @@ func (r *recall) add(text string) {
 	}
 }
 
-// before inserts older lines at the beginning.
-func (r *recall) before(lines []string) {
+// prepend inserts older lines at the beginning.
+func (r *recall) prepend(lines []string) {
 	r.lines = slices.Concat(slices.Compact(lines), r.lines)
 }
 
@@ -61,9 +61,9 @@ const (
 	olderLines    = 100
 )
 
-// remember loads what the person said in earlier conversations.
-func (k *talk) remember(ctx context.Context) (lines []string) {
-	list, err := k.latest(ctx)
+// loadEarlierTexts loads what the person said in earlier conversations.
+func (k *talk) loadEarlierTexts(ctx context.Context) (lines []string) {
+	list, err := k.latestSessions(ctx)
 	if err != nil {
 		return nil // there is no history
 	}
@@ -91,12 +91,12 @@ func ownTexts(path []gjson.Result) (texts []string) {
 
 // undo is the undo stack of the input. It undoes a word or a deletion at a time. The zero value is ready.
 type undo struct {
-	was  []typed
+	was  []inputState
 	last rune // kind of the last change
 }
 
-// typed is the text of the input with the position of the cursor.
-type typed struct {
+// inputState is the text of the input with the position of the cursor.
+type inputState struct {
 	text      string
 	line, col int
 }
@@ -104,8 +104,8 @@ type typed struct {
 // maxUndo bounds the changes that can be undone.
 const maxUndo = 200
 
-// changed records that a key changed the input from before to now.
-func (u *undo) changed(before typed, now string) {
+// recordChange records that a key changed the input from before to now.
+func (u *undo) recordChange(before inputState, now string) {
 	kind := 'i'
 	switch added := len(now) - len(before.text); {
 	case added < 0:
@@ -125,7 +125,7 @@ func (u *undo) changed(before typed, now string) {
 }
 
 // back undoes the last change and returns the former input.
-func (u *undo) back() (t typed, ok bool) {
+func (u *undo) back() (t inputState, ok bool) {
 	if len(u.was) == 0 {
 		return t, false
 	}
@@ -134,11 +134,11 @@ func (u *undo) back() (t typed, ok bool) {
 	return t, true
 }
 
-// typedIn returns the content of an input with the position of its cursor.
-func typedIn(in *textarea.Model) typed { return typed{in.Value(), in.Line(), in.Column()} }
+// stateOf returns the content of an input with the position of its cursor.
+func stateOf(in *textarea.Model) inputState { return inputState{in.Value(), in.Line(), in.Column()} }
 
 // put restores t in an input.
-func (t typed) put(in *textarea.Model) {
+func (t inputState) put(in *textarea.Model) {
 	in.SetValue(t.text)
 	in.MoveToBegin()
 	for range strings.Count(t.text, "") { // wrapped lines count more than once

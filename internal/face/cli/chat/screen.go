@@ -74,13 +74,13 @@ func (k *talk) draw(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newScreen(inner, k)
-	s.cooked = raw(k.In)
+	s.cooked = setRawMode(k.In)
 	defer s.cooked()
 	// The first line is printed before the program draws anything.
 	if _, err := fmt.Fprint(k.Out, s.bold("collie chat")+"  "+locale.T("Enter sends, Alt-Enter begins a line, /help, Ctrl-C twice leaves")+"\r\n"); err != nil {
 		return err
 	}
-	s.program = tea.NewProgram(s, tea.WithContext(inner), tea.WithInput(k.In), tea.WithOutput(s.counting(k.Out)), tea.WithoutSignalHandler())
+	s.program = tea.NewProgram(s, tea.WithContext(inner), tea.WithInput(k.In), tea.WithOutput(s.countWrites(k.Out)), tea.WithoutSignalHandler())
 	s.asker = &person{Caller: asker, screen: s, filled: make(chan struct{}, 1)}
 	s.asker.filled <- struct{}{}
 	var api *conversation.API
@@ -111,9 +111,9 @@ func (k *talk) draw(ctx context.Context) error {
 	return err
 }
 
-// raw switches the terminal to raw mode before the first line is printed. Otherwise the terminal would turn an Enter
+// setRawMode switches the terminal to raw mode before the first line is printed. Otherwise the terminal would turn an Enter
 // that is typed early into a newline. It returns a function that restores the former mode.
-func raw(in io.Reader) (restore func()) {
+func setRawMode(in io.Reader) (restore func()) {
 	f, ok := in.(*os.File)
 	if !ok {
 		return func() {}
@@ -220,11 +220,11 @@ func (s *screen) Init() tea.Cmd {
 	}
 	s.printing = true
 	drawn := tea.Tick(redrawn, func(time.Time) tea.Msg { return printed{} })
-	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, drawn, every())
+	return tea.Batch(func() tea.Msg { return notice{s.localProvidersText(s.ctx)} }, drawn, tickLater())
 }
 
-// every sends the next tick.
-func every() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
+// tickLater sends a tick in a second.
+func tickLater() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
 
 // Update handles an event; see [tea.Model].
 func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -245,8 +245,8 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		if s.form == nil {
 			_ = s.drafts.save(s.id(), s.unsent()) // it is tried again at the end, where an error is shown
 		}
-		s.lookAgain()
-		return every()
+		s.loadWhatIsMissing()
+		return tickLater()
 	case opened:
 		return s.opened(msg)
 	case notice:
@@ -257,7 +257,7 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 	case history:
 		return s.goOnWith(msg)
 	case done:
-		return s.done(&msg)
+		return s.showResult(&msg)
 	case learned:
 		s.suggestedTo, s.looking = "", false // there may be more suggestions now
 		return nil
@@ -291,13 +291,13 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		s.unseen = false
 		return nil
 	case remembered:
-		s.recall.before(msg.lines)
+		s.recall.prepend(msg.lines)
 		s.step(1)
 		return nil
 	case tea.PasteMsg:
 		return s.paste(msg)
 	}
-	return s.edited(msg)
+	return s.passToInput(msg)
 }
 
 // resize follows the size of the terminal, down to a size at which something can still be shown.
@@ -313,7 +313,7 @@ func (s *screen) goOnWith(h history) tea.Cmd {
 		s.fail(h.err)
 	}
 	path := gjson.GetBytes(h.view, "path").Array()
-	s.recall.before(ownTexts(path))
+	s.recall.prepend(ownTexts(path))
 	s.history(path)
 	return s.begin()
 }
@@ -337,7 +337,7 @@ func (s *screen) paste(msg tea.PasteMsg) tea.Cmd {
 	if path, ok := pastedFile(msg.Content); ok && s.form == nil {
 		msg.Content = path
 	}
-	return s.edited(msg)
+	return s.passToInput(msg)
 }
 
 // opened starts to load what can be completed. It fetches the history of a session that is continued, and begins a new
@@ -351,7 +351,7 @@ func (s *screen) opened(o opened) tea.Cmd {
 	s.work.Go(func() { // ends with the program at the latest
 		s.learnTools(s.ctx, false)
 		s.program.Send(learned{})
-		s.learnt(s.ctx)
+		s.learnAllOnce(s.ctx)
 		s.program.Send(learned{})
 	})
 	id := s.id()
@@ -378,7 +378,7 @@ func (s *screen) unsent() string { return output.FirstNonEmpty(s.later, s.input.
 // begin sends what was entered before the screen was ready.
 func (s *screen) begin() tea.Cmd {
 	s.ready = true
-	return s.goOn()
+	return s.sendEntered()
 }
 
 // fail shows an error with its hint.

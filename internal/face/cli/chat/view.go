@@ -73,7 +73,7 @@ func (s *screen) draw() tea.View {
 		}
 	}
 	if status == "" {
-		status = s.rest()
+		status = s.idleStatusLine()
 	}
 	lines = append(lines, s.Dim(strings.TrimRight(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width), " ")))
 	drawn := strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n")
@@ -89,8 +89,8 @@ func (s *screen) draw() tea.View {
 	return v
 }
 
-// rest returns the status line while no answer is written: the agent, the model and how full its context is.
-func (s *screen) rest() string {
+// idleStatusLine returns the status line while no answer is written: the agent, the model and how full its context is.
+func (s *screen) idleStatusLine() string {
 	var words []string
 	if agent := s.agent(); agent != "" {
 		words = append(words, output.OneLine(agent))
@@ -101,9 +101,9 @@ func (s *screen) rest() string {
 	switch {
 	case s.contextOf != s.id():
 	case s.context > 0 && s.window > 0:
-		words = append(words, locale.Sprintf("%s of %s tokens (%d %%)", short(s.context), short(s.window), s.context*100/s.window))
+		words = append(words, locale.Sprintf("%s of %s tokens (%d %%)", shortCount(s.context), shortCount(s.window), s.context*100/s.window))
 	case s.context > 0:
-		words = append(words, locale.Sprintf("%s tokens", short(s.context)))
+		words = append(words, locale.Sprintf("%s tokens", shortCount(s.context)))
 	}
 	return strings.Join(words, " · ")
 }

@@ -33,16 +33,16 @@ func (m *Missed) Events(e json.RawMessage) []json.RawMessage {
 		m.text[d.Get("partIndex").Int()] += len(d.Get("text").String())
 	case "tool.proposed":
 		if !d.Get("partial").Bool() {
-			m.call(d.Get("callId").String(), kind)
+			m.noteCall(d.Get("callId").String(), kind)
 		}
 	case "tool.result":
-		m.call(d.Get("callId").String(), kind)
+		m.noteCall(d.Get("callId").String(), kind)
 	}
 	return []json.RawMessage{e}
 }
 
-// call notes that an event of a call is passed on, and reports whether it is the first of its kind.
-func (m *Missed) call(id, kind string) bool {
+// noteCall notes that an event of a call is passed on, and reports whether it is the first of its kind for that call.
+func (m *Missed) noteCall(id, kind string) bool {
 	first := !m.calls[[2]string{id, kind}]
 	m.calls[[2]string{id, kind}] = true
 	return first
@@ -73,11 +73,11 @@ func (m *Missed) fill(snapshot gjson.Result) (events []json.RawMessage) {
 				event("text.delta", map[string]any{"partIndex": index, "text": text[told:]})
 			}
 		case "tool_call":
-			if m.call(id, "tool.proposed") {
+			if m.noteCall(id, "tool.proposed") {
 				event("tool.proposed", map[string]any{"callId": id, "name": part.Get("name").String(), "args": part.Get("args").String()})
 			}
 		case "tool_result":
-			if m.call(id, "tool.result") {
+			if m.noteCall(id, "tool.result") {
 				event("tool.result", map[string]any{
 					"callId": id, "ok": calls[id].Get("state").String() == "done" && !part.Get("isError").Bool(),
 					"durationMs": calls[id].Get("durationMs").Int(), "preview": text,

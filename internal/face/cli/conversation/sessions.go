@@ -78,7 +78,7 @@ func (p commands) exportCommand() *cobra.Command {
 		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --format html > talk.html\n  collie sessions export ID --to-note /Notebook/Talk",
 		RunE: func(c *cobra.Command, args []string) error {
 			if note != "" {
-				return p.withAPI(c.Context(), func(a *API) error { return p.toNote(c.Context(), a, args[0], note, redact, overwrite) })
+				return p.withAPI(c.Context(), func(a *API) error { return p.writeNote(c.Context(), a, args[0], note, redact, overwrite) })
 			}
 			q := url.Values{"format": {format}, "redact": {strconv.FormatBool(redact)}}
 			return p.withAPI(c.Context(), func(a *API) error {
@@ -187,8 +187,8 @@ func (p commands) createSession(ctx context.Context, a *API, path string, body a
 	return err
 }
 
-// toNote writes a conversation into a document of the notes, and prints the path of the document.
-func (p commands) toNote(ctx context.Context, a *API, id, path string, redact, overwrite bool) error {
+// writeNote writes a conversation into a document of the notes, and prints the path of the document.
+func (p commands) writeNote(ctx context.Context, a *API, id, path string, redact, overwrite bool) error {
 	var written struct {
 		IsError bool            `json:"isError"`
 		Result  json.RawMessage `json:"result"`

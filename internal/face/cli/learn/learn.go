@@ -46,16 +46,16 @@ func All(ctx context.Context, shared *root.Program, b Learner, names []string, p
 	p := commands{shared}
 
 	results := make([]Result, len(names))
-	turns := make(chan struct{}, max(parallel, 1))
+	slots := make(chan struct{}, max(parallel, 1)) // a slot for each server that is asked at present
 	show := p.NewProgress(len(names))
-	uncached := p.uncached()
+	uncached := p.serversWithoutCache()
 	var wg sync.WaitGroup
 	for i, name := range names {
 		wg.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			show.Begin(name)
-			r := one(ctx, b, name, timeout)
+			r := learnOne(ctx, b, name, timeout)
 			if r.OK && slices.Contains(uncached, name) {
 				r.Note = locale.T("not cached: its settings switch the cache off")
 			} else if r.OK && r.Tools == 0 {
@@ -84,9 +84,9 @@ type rester interface {
 	Rest(ctx context.Context, name string)
 }
 
-// one fetches the lists of one server. If b started the server for that, the server is stopped again. Servers of a
+// learnOne fetches the lists of one server. If b started the server for that, the server is stopped again. Servers of a
 // running gateway go on, because they may have other clients.
-func one(ctx context.Context, b Learner, name string, timeout time.Duration) Result {
+func learnOne(ctx context.Context, b Learner, name string, timeout time.Duration) Result {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, &tool.Error{
 		Op: "list the tools of", Kind: tool.Timeout, Subject: name, Message: fmt.Sprintf("no list within --timeout %v", timeout),
@@ -106,8 +106,8 @@ func one(ctx context.Context, b Learner, name string, timeout time.Duration) Res
 	return r
 }
 
-// uncached returns the servers whose entries disable the cache.
-func (p commands) uncached() []string {
+// serversWithoutCache returns the servers whose entries disable the cache.
+func (p commands) serversWithoutCache() []string {
 	cfg, _, err := p.Settings()
 	if err != nil {
 		return nil
@@ -145,7 +145,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 	if err != nil || !cfg.Cache.Enabled {
 		return // the command itself has read the settings and reported their errors
 	}
-	names := p.unseen(ctx, cfg)
+	names := p.serversWithoutLists(ctx, cfg)
 	if len(names) == 0 {
 		return
 	}
@@ -175,9 +175,9 @@ func Unseen(ctx context.Context, shared *root.Program) {
 	}
 }
 
-// unseen returns the enabled servers that have no list in the cache.
-func (p commands) unseen(ctx context.Context, cfg *config.Config) []string {
-	uncached := p.uncached()
+// serversWithoutLists returns the enabled servers that have no list in the cache.
+func (p commands) serversWithoutLists(ctx context.Context, cfg *config.Config) []string {
+	uncached := p.serversWithoutCache()
 	var out []string
 	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
 		st := s.Status

@@ -45,11 +45,18 @@ func (b *progressBar) Show(done, total int, name string) {
 	}
 }
 
-// barLine returns the line for a terminal of this width.
-func barLine(verb string, done, total int, name string, width int) string {
-	if width < 20 {
-		width = 79
+// usableWidth returns width, or that of a usual terminal, less one column, where the width is not known or not credible.
+func usableWidth(width int) int {
+	const least, usual = 20, 79
+	if width < least {
+		return usual
 	}
+	return width
+}
+
+// barLine returns the line of a bar, at most width columns wide.
+func barLine(verb string, done, total int, name string, width int) string {
+	width = usableWidth(width)
 	full := barWidth
 	if total > 0 {
 		full = min(barWidth*done/total, barWidth)

@@ -14,12 +14,12 @@ func TestBarLine(t *testing.T) {
 		width       int
 		want        string
 	}{
-		{0, 10, "", 80, "importing [........................] 0/10"},
-		{5, 10, "笔记/今天.md", 80, "importing [############............] 5/10 笔记/今天.md"},
-		{10, 10, "x\ny", 80, "importing [########################] 10/10 x y"},
-		{11, 10, "", 80, "importing [########################] 11/10"},
-		{0, 0, "", 80, "importing [########################] 0/0"},
-		{1, 2, "笔记笔记笔记", 50, "importing [############............] 1/2 笔记笔记…"},
+		{done: 0, total: 10, name: "", width: 80, want: "importing [........................] 0/10"},
+		{done: 5, total: 10, name: "笔记/今天.md", width: 80, want: "importing [############............] 5/10 笔记/今天.md"},
+		{done: 10, total: 10, name: "x\ny", width: 80, want: "importing [########################] 10/10 x y"},
+		{done: 11, total: 10, name: "", width: 80, want: "importing [########################] 11/10"},
+		{done: 0, total: 0, name: "", width: 80, want: "importing [########################] 0/0"},
+		{done: 1, total: 2, name: "笔记笔记笔记", width: 50, want: "importing [############............] 1/2 笔记笔记…"},
 	} {
 		if got := barLine("importing", tt.done, tt.total, tt.name, tt.width); got != tt.want {
 			t.Errorf("%+v: %q", tt, got)

@@ -25,7 +25,7 @@ type itemProgress struct {
 	mu    sync.Mutex
 	began time.Time
 	busy  []string
-	over  int
+	over  int // how many items have ended
 }
 
 // NewProgress returns a progress for total items.
@@ -84,10 +84,7 @@ func (s *itemProgress) draw() {
 	if len(s.busy) > 0 {
 		text += locale.Sprintf(", waiting for %s", strings.Join(s.busy, ", "))
 	}
-	width := TerminalWidth(s.p.Err) - 1
-	if width < 20 {
-		width = 79
-	}
+	width := usableWidth(TerminalWidth(s.p.Err) - 1)
 	_, _ = io.WriteString(s.p.Err, "\r\x1b[K"+Truncate(OneLine(text), width))
 }
 

@@ -13,9 +13,9 @@ func TestProgress(t *testing.T) {
 		json  bool
 		want  string
 	}{
-		{2, false, "collie: a: 2 tools\ncollie: b: failed\n"},
-		{2, true, ""},
-		{1, false, ""}, // the table says it all
+		{total: 2, json: false, want: "collie: a: 2 tools\ncollie: b: failed\n"},
+		{total: 2, json: true, want: ""},
+		{total: 1, json: false, want: ""}, // the table says it all
 	} {
 		var b bytes.Buffer
 		s := (&Output{Err: &b, JSON: tt.json}).NewProgress(tt.total)

@@ -121,12 +121,15 @@ func uncutColumns(head []string) []bool {
 }
 
 // narrowColumns makes the widest columns narrower until the last one has some room. Columns marked in kept are cut
-// only if nothing else is left to cut.
+// only if nothing else is left to cut: first it cuts the others to minColumn, then to leastColumn, and then all columns.
 func narrowColumns(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {
 		return
 	}
-	if !shrinkColumns(widths, width, minColumn, minLast, kept) && slices.Contains(kept, true) && !shrinkColumns(widths, width, leastColumn, minColumn, kept) {
+	if shrinkColumns(widths, width, minColumn, minLast, kept) || !slices.Contains(kept, true) {
+		return
+	}
+	if !shrinkColumns(widths, width, leastColumn, minColumn, kept) {
 		shrinkColumns(widths, width, minColumn, minColumn, nil)
 	}
 }

@@ -52,7 +52,7 @@ func Age(d time.Duration) string {
 // maxValueWidth is the maximum width of a value, in columns.
 const maxValueWidth = 120
 
-// Cut returns a text on one line of limited width.
+// Cut returns a text on one line, cut to maxValueWidth.
 func Cut(text string) string { return Truncate(OneLine(text), maxValueWidth) }
 
 // DecimalSize writes a number of bytes in units of 1,000.

@@ -46,7 +46,8 @@ func unbreakableParts(text string) []string {
 	return append(out, text[begin:])
 }
 
-// Paragraphs wraps prose at width columns. Indented lines and list items stay unchanged.
+// Paragraphs joins and wraps the prose of a text at width columns. Lines that begin with a space, a tab or a sign of Markdown
+// (lists, tables, headings, code, quotes) stay unchanged. width 0 changes nothing.
 func Paragraphs(text string, width int) string {
 	if width <= 0 {
 		return text

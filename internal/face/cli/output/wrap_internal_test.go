@@ -46,7 +46,7 @@ func FuzzWrapped(f *testing.F) {
 }
 
 // A second column is wrapped with its continuation lines below it.
-func TestHanging(t *testing.T) {
+func TestWrapSecondColumn(t *testing.T) {
 	t.Parallel()
 	got := WrapSecondColumn("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
 	want := "Flags:\n      --tls-cert FILE    certificate of the\n                         gateway, in PEM\n                         form\n  -h  help\n"
@@ -73,7 +73,7 @@ func TestTablesFit(t *testing.T) {
 }
 
 // Cells that are input for other commands are not cut.
-func TestHandlesAreWhole(t *testing.T) {
+func TestCellsForCommandsAreWhole(t *testing.T) {
 	t.Parallel()
 	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
 	for head, row := range map[string][]string{
@@ -118,7 +118,7 @@ func TestColours(t *testing.T) {
 	if got := on.Marked("✗ a\n· b\n✓ c ✗\n"); got != "\x1b[31m✗\x1b[0m a\n· b\n\x1b[32m✓\x1b[0m c ✗\n" {
 		t.Errorf("%q", got)
 	}
-	p, out, _ := newProgram("")
+	p, out, _ := newOutput()
 	if p.colours(out) {
 		t.Error("colours where there is no terminal")
 	}

@@ -21,7 +21,7 @@ import (
 // the former divided by that of the latter.
 func BenchmarkCall(b *testing.B) {
 	g := newGateway(b, "one")
-	through, direct := pipes(b, g), dial(b, g)
+	through, direct := bridgeCaller(b, g), directCaller(b, g)
 	times := [2][]time.Duration{}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -76,11 +76,11 @@ func callFrame(id int) string {
 // openPipes opens a session through a bridge on real pipes.
 func openPipes(b *testing.B, g *gateway) (say func(string), lines *bufio.Reader) {
 	b.Helper()
-	in, write := pipe(b)
-	read, out := pipe(b)
+	in, write := openPipe(b)
+	read, out := openPipe(b)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		err := bridge.Serve(context.Background(), in, out, in.Close, g.at(), bridge.Options{})
+		err := bridge.Serve(context.Background(), in, out, in.Close, g.address(), bridge.Options{})
 		if err != nil {
 			b.Error(err)
 		}
@@ -97,15 +97,15 @@ func openPipes(b *testing.B, g *gateway) (say func(string), lines *bufio.Reader)
 		}
 	}
 	lines = bufio.NewReader(read)
-	say(hello + "\n")
+	say(initializeRequest + "\n")
 	if _, err := lines.ReadString('\n'); err != nil {
 		b.Fatal(err)
 	}
-	say(ready + "\n")
+	say(initializedNotice + "\n")
 	return say, lines
 }
 
-func pipe(b *testing.B) (r, w *os.File) {
+func openPipe(b *testing.B) (r, w *os.File) {
 	b.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -114,7 +114,8 @@ func pipe(b *testing.B) (r, w *os.File) {
 	return r, w
 }
 
-func pipes(b *testing.B, g *gateway) (call func()) {
+// bridgeCaller opens a session through a bridge, and returns a function that makes one call in it.
+func bridgeCaller(b *testing.B, g *gateway) (call func()) {
 	say, lines := openPipes(b, g)
 	id := 0
 	return func() {
@@ -126,11 +127,11 @@ func pipes(b *testing.B, g *gateway) (call func()) {
 	}
 }
 
-// dial opens a session over HTTP.
-func dial(b *testing.B, g *gateway) (call func()) {
+// directCaller opens a session over HTTP without a bridge, and returns a function that makes one call in it.
+func directCaller(b *testing.B, g *gateway) (call func()) {
 	b.Helper()
 	head := http.Header{"Authorization": {"Bearer " + g.key}}
-	link := mcp.DialHTTP(g.at().URL, deaf{}, &mcp.HTTPOptions{Header: func() http.Header { return head }})
+	link := mcp.DialHTTP(g.address().URL, refuseAll{}, &mcp.HTTPOptions{Header: func() http.Header { return head }})
 	b.Cleanup(func() { _ = link.Close() })
 	c, err := mcp.Connect(b.Context(), link, mcp.ClientOptions{Info: []byte(`{"name":"test","version":"1"}`), Protocol: "2025-11-25"})
 	if err != nil {
@@ -144,10 +145,11 @@ func dial(b *testing.B, g *gateway) (call func()) {
 	}
 }
 
-type deaf struct{}
+// refuseAll is a client that ignores notifications and refuses requests of the gateway.
+type refuseAll struct{}
 
-func (deaf) Notification(mcp.Message, any) {}
+func (refuseAll) Notification(mcp.Message, any) {}
 
-func (deaf) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+func (refuseAll) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no"}
 }

@@ -78,7 +78,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	r := newRelay(out, opts)
 	defer r.end(errEnded)
-	r.begin(g)
+	r.start(g)
 	lines := mcp.NewLines(in, nil, 0, close)
 	stop := context.AfterFunc(ctx, func() {
 		r.end(context.Cause(ctx))

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -23,8 +24,8 @@ import (
 var dialogue = []string{
 	`{"jsonrpc":"2.0","id":"early","method":"ping"}`,
 	`{"jsonrpc":"2.0","id":"too early","method":"tools/list"}`,
-	hello,
-	ready,
+	initializeRequest,
+	initializedNotice,
 	`{"jsonrpc":"2.0","id":"again","method":"initialize","params":{"protocolVersion":"2025-11-25"}}`,
 	`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 	`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
@@ -40,18 +41,18 @@ var dialogue = []string{
 	`{"jsonrpc":"2.0","id":11,"method":"logging/setLevel","params":{"level":"loud"}}`,
 	`{"jsonrpc":"2.0","id":12,"method":"subscriptions/listen","params":{"notifications":{}}}`,
 	`[{"jsonrpc":"2.0","id":13,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/none"},{"jsonrpc":"2.0","id":14,"method":"tools/list"}]`,
-	`{"jsonrpc":"2.0","id":15,"method":"server/discover","params":{` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":15,"method":"server/discover","params":{` + modernMeta + `}}`,
 	`{"jsonrpc":"2.0","id":16,"method":"server/discover"}`,
-	`{"jsonrpc":"2.0","id":17,"method":"tools/list","params":{` + meta + `}}`,
-	`{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"s__echo","arguments":{"n":1},` + meta + `}}`,
-	`{"jsonrpc":"2.0","id":19,"method":"tools/call","params":{"name":"新 ","arguments":{},` + meta + `}}`,
-	`{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{` + meta + `}}`,
-	`{"jsonrpc":"2.0","id":22,"method":"no\nsuch","params":{` + meta + `}}`,
-	`{"jsonrpc":"2.0","id":23,"method":"resources/read","params":{"uri":"s://a",` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":17,"method":"tools/list","params":{` + modernMeta + `}}`,
+	`{"jsonrpc":"2.0","id":18,"method":"tools/call","params":{"name":"s__echo","arguments":{"n":1},` + modernMeta + `}}`,
+	`{"jsonrpc":"2.0","id":19,"method":"tools/call","params":{"name":"新 ","arguments":{},` + modernMeta + `}}`,
+	`{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{` + modernMeta + `}}`,
+	`{"jsonrpc":"2.0","id":22,"method":"no\nsuch","params":{` + modernMeta + `}}`,
+	`{"jsonrpc":"2.0","id":23,"method":"resources/read","params":{"uri":"s://a",` + modernMeta + `}}`,
 	`{"jsonrpc":"2.0","id":24,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 	`{"jsonrpc":"2.0","id":25,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
 	`{"jsonrpc":"2.0","id":26,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
-	`{"jsonrpc":"2.0","id":27,"method":"prompts/get","params":{"name":"s__greet",` + meta + `}}`,
+	`{"jsonrpc":"2.0","id":27,"method":"prompts/get","params":{"name":"s__greet",` + modernMeta + `}}`,
 	`{"jsonrpc":"2.0","id":28,"result":{}}`,
 	`{"jsonrpc":"2.0","id":null,"method":"ping"}`,
 	`{"jsonrpc":"2.0","id":`,
@@ -65,31 +66,31 @@ var dialogue = []string{
 func TestSameAsAlone(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
-	talk := func(c *client) map[string]string {
+	collectAnswers := func(c *client) map[string]string {
 		got := map[string]string{}
 		for n, line := range dialogue {
-			c.say(line)
+			c.send(line)
 			m, err := mcp.Parse([]byte(strings.TrimPrefix(line, "\uFEFF")))
 			switch {
 			case err == nil && m.IsRequest():
-				got[string(m.ID)] = c.hears(`"id":` + string(m.ID) + `,`)
+				got[string(m.ID)] = c.awaitLine(`"id":` + string(m.ID) + `,`)
 			case line[0] == '[' && len(line) > 2:
-				both := c.hearsAll(nil, `{"jsonrpc":"2.0","id":13,`, `{"jsonrpc":"2.0","id":14,`)
+				both := c.awaitLines(nil, `{"jsonrpc":"2.0","id":13,`, `{"jsonrpc":"2.0","id":14,`)
 				slices.Sort(both)
 				got["13 and 14"] = strings.Join(both, "\n")
 			case err != nil:
-				got[fmt.Sprint("line ", n)] = c.hears(`"error"`)
+				got[fmt.Sprint("line ", n)] = c.awaitLine(`"error"`)
 			}
-			if line == ready {
+			if line == initializedNotice {
 				await.Moment(10 * time.Millisecond) // this message gets no answer
 			}
 		}
 		return got
 	}
-	alone := talk(run(t, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
+	alone := collectAnswers(runClient(t, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
 		return g.face.ServeLines(ctx, in, out, in.Close, mcpserver.Client{Principal: "me", Origin: tool.MCPLocal})
 	}))
-	through := talk(new(home).start(t, g))
+	through := collectAnswers(new(home).startClient(t, g))
 	if diff := cmp.Diff(alone, through); diff != "" {
 		t.Errorf("-alone +bridge:\n%s", diff)
 	}
@@ -102,61 +103,61 @@ func TestSameAsAlone(t *testing.T) {
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
-	c := new(home).start(t, g)
-	c.greet()
+	c := new(home).startClient(t, g)
+	c.openSession()
 	const hanging, quick = 100, 150 // together not more than a session may have in flight
-	hang(c, hanging)
+	startHanging(c, hanging)
 	for n := range quick {
-		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`, n+1)
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`, n+1)
 	}
 	got := map[string]bool{}
 	for range quick {
-		m, err := mcp.Parse([]byte(c.hears(`"id":`)))
+		m, err := mcp.Parse([]byte(c.awaitLine(`"id":`)))
 		if err != nil || got[string(m.ID)] || !strings.Contains(string(m.Result), `"who":"one"`) {
 			t.Fatalf("%s: %v", m.Raw, err)
 		}
 		got[string(m.ID)] = true
 	}
 	await.Until(t, "all that hang run", func() bool { return g.running.Load() == hanging })
-	letGo(t, c, g, hanging)
+	cancelHanging(t, c, g, hanging)
 }
 
 // Requests beyond the limit of a session are refused: each gets exactly one answer.
 func TestMoreThanMayRun(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
-	c := new(home).start(t, g)
-	c.greet()
+	c := new(home).startClient(t, g)
+	c.openSession()
 	const hanging = calllimit.DefaultPerSession + 50
-	hang(c, hanging)
+	startHanging(c, hanging)
 	got := map[string]bool{}
 	for range hanging - calllimit.DefaultPerSession {
-		m, err := mcp.Parse([]byte(c.hears(`"id":`)))
+		m, err := mcp.Parse([]byte(c.awaitLine(`"id":`)))
 		if err != nil || got[string(m.ID)] || !strings.Contains(string(m.Raw), "calls in flight, which is the limit") {
 			t.Fatalf("%s: %v", m.Raw, err)
 		}
 		got[string(m.ID)] = true
 	}
 	await.Until(t, "as many as may run do", func() bool { return g.running.Load() == calllimit.DefaultPerSession })
-	letGo(t, c, g, hanging)
+	cancelHanging(t, c, g, hanging)
 }
 
-// hang makes calls that last until they are cancelled.
-func hang(c *client, count int) {
+// startHanging makes calls that last until they are cancelled.
+func startHanging(c *client, count int) {
 	c.tb.Helper()
 	for n := range count {
-		c.say(`{"jsonrpc":"2.0","id":"h%d","method":"tools/call","params":{"name":"s__hang","arguments":{}}}`, n)
+		c.send(`{"jsonrpc":"2.0","id":"h%d","method":"tools/call","params":{"name":"s__hang","arguments":{}}}`, n)
 	}
 }
 
-// letGo cancels the hanging calls, which then get no answer.
-func letGo(tb testing.TB, c *client, g *gateway, count int) {
+// cancelHanging cancels the hanging calls, which then get no answer.
+func cancelHanging(tb testing.TB, c *client, g *gateway, count int) {
 	tb.Helper()
 	for n := range count {
-		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"h%d"}}`, n)
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"h%d"}}`, n)
 	}
 	await.Until(tb, "no call runs", func() bool { return g.running.Load() == 0 })
-	c.quiet(`"id":"h`)
+	c.expectNone(`"id":"h`)
 }
 
 // A cancelled request ends at the source and gets no answer; its id can be used again.
@@ -166,21 +167,21 @@ func TestTakenBack(t *testing.T) {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
 			g := newGateway(t, "one")
-			c := new(home).start(t, g)
+			c := new(home).startClient(t, g)
 			more := ""
 			if era == "legacy" {
-				c.greet()
+				c.openSession()
 			} else {
-				more = "," + meta
+				more = "," + modernMeta
 			}
 			for _, wait := range []time.Duration{0, 100 * time.Millisecond} { // cancelled at once, and after its answer became a stream
-				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__hang","arguments":{}%s}}`, more)
+				c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__hang","arguments":{}%s}}`, more)
 				await.Until(t, "the call runs", func() bool { return g.running.Load() == 1 })
 				await.Moment(wait)
-				c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
+				c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
 				await.Until(t, "the call has ended", func() bool { return g.running.Load() == 0 })
-				c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}%s}}`, more)
-				if line := c.hears(`"id":7,`); !strings.Contains(line, `"who":"one"`) {
+				c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}%s}}`, more)
+				if line := c.awaitLine(`"id":7,`); !strings.Contains(line, `"who":"one"`) {
 					t.Errorf("after the cancel: %s", line)
 				}
 			}
@@ -191,25 +192,25 @@ func TestTakenBack(t *testing.T) {
 // A source asks the client and gets its answer, in both eras.
 func TestAskedBack(t *testing.T) {
 	t.Parallel()
-	c := new(home).start(t, newGateway(t, "one"))
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
-	m, err := mcp.Parse([]byte(c.hears(`"elicitation/create"`)))
+	c := new(home).startClient(t, newGateway(t, "one"))
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+	m, err := mcp.Parse([]byte(c.awaitLine(`"elicitation/create"`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept", "n":1.0}}`, string(m.ID))
-	c.hears(`"id":1,"result":{"content":[],"answer":{"action":"accept", "n":1.0}}`)
+	c.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept", "n":1.0}}`, string(m.ID))
+	c.awaitLine(`"id":1,"result":{"content":[],"answer":{"action":"accept", "n":1.0}}`)
 
-	can := strings.Replace(meta, `Capabilities":{}`, `Capabilities":{"elicitation":{}}`, 1)
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__ask","arguments":{},%s}}`, can)
-	m, err = mcp.Parse([]byte(c.hears(`"id":2,`, `"input_required"`)))
+	can := strings.Replace(modernMeta, `Capabilities":{}`, `Capabilities":{"elicitation":{}}`, 1)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__ask","arguments":{},%s}}`, can)
+	m, err = mcp.Parse([]byte(c.awaitLine(`"id":2,`, `"input_required"`)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"s__ask","arguments":{},"requestState":%s,"inputResponses":{%s:{"action":"decline"}},%s}}`,
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"s__ask","arguments":{},"requestState":%s,"inputResponses":{%s:{"action":"decline"}},%s}}`,
 		string(mcp.Get(m.Result, "requestState")), firstKey(mcp.Get(m.Result, "inputRequests")), can)
-	c.hears(`"id":3,`, `"answer":{"action":"decline"}`)
+	c.awaitLine(`"id":3,`, `"answer":{"action":"decline"}`)
 }
 
 // firstKey is the first key of an object, as JSON.
@@ -222,12 +223,12 @@ func firstKey(obj []byte) string {
 func TestTold(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
-	c := new(home).start(t, g)
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
-	c.hears(`"id":1,"result":{}`)
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"warning"}}`)
-	c.hears(`"id":2,"result":{}`)
+	c := new(home).startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
+	c.awaitLine(`"id":1,"result":{}`)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"warning"}}`)
+	c.awaitLine(`"id":2,"result":{}`)
 	tell := func(g *gateway) {
 		g.fake.Publish(*g.fake.Offer(), tool.ToolsChanged)
 		g.fake.Touch("s://a")
@@ -235,12 +236,12 @@ func TestTold(t *testing.T) {
 	}
 	for range 3 {
 		tell(g)
-		c.hears(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`)
+		c.awaitLine(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error"}}`)
 	}
 	// Connections are lost but the gateway is not: the stream continues after its last event.
 	g.web.CloseClientConnections()
 	tell(g)
-	c.hears("notifications/message")
+	c.awaitLine("notifications/message")
 	if n := g.handler().Sessions(); n != 1 {
 		t.Errorf("%d sessions", n)
 	}
@@ -256,13 +257,13 @@ func TestAnswerIsResumed(t *testing.T) {
 		<-release
 		return tooltest.Text("late"), nil
 	})
-	c := new(home).start(t, g)
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{},"_meta":{"progressToken":"p"}}}`)
-	c.hears("notifications/progress") // makes the answer a stream, and the bridge knows the id of its last event
+	c := new(home).startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{},"_meta":{"progressToken":"p"}}}`)
+	c.awaitLine("notifications/progress") // makes the answer a stream, and the bridge knows the id of its last event
 	g.web.CloseClientConnections()
 	close(release)
-	if line := c.hears(`"id":1,`); !strings.Contains(line, "late") {
+	if line := c.awaitLine(`"id":1,`); !strings.Contains(line, "late") {
 		t.Error(line)
 	}
 }
@@ -276,16 +277,31 @@ func TestBig(t *testing.T) {
 		got := mcp.GetString(call.Args, "big")
 		return tool.Result{Raw: []byte(`{"content":[],"big":"` + got + got + `"}`)}, nil
 	})
-	c := new(home).start(t, g)
-	c.greet()
-	for id, more := range []string{"", "," + meta} {
-		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s"}%s}}`, id, big, more)
-		if line := c.hears(fmt.Sprintf(`"id":%d,`, id)); mcp.GetString([]byte(line), "result", "big") != big+big {
+	c := new(home).startClient(t, g)
+	c.openSession()
+	for id, more := range []string{"", "," + modernMeta} {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s"}%s}}`, id, big, more)
+		if line := c.awaitLine(fmt.Sprintf(`"id":%d,`, id)); mcp.GetString([]byte(line), "result", "big") != big+big {
 			t.Errorf("%d bytes: %.100s", len(line), line)
 		}
 	}
-	c.say(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s%s"}}}`, big, big)
-	c.hears(`"id":9,"error"`, "too large")
+	c.send(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s%s"}}}`, big, big)
+	c.awaitLine(`"id":9,"error"`, "too large")
+}
+
+// What the listener refuses before a server of MCP sees it reaches the client as an error that MCP knows.
+func TestRefusedByListener(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	g.maxBody = 1000
+	c := new(home).startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"s__who","arguments":{"big":"%s"}}}`, strings.Repeat("x", 1000))
+	line := c.awaitLine(`"id":4,`)
+	var e struct{ Error mcp.Error }
+	if err := json.Unmarshal([]byte(line), &e); err != nil || e.Error.Code != mcp.CodeInvalidRequest || e.Error.Message != "the request is over the limit; send less" {
+		t.Errorf("%v: %s", err, line)
+	}
 }
 
 // After the end of the input the bridge waits for answers, then ends the session.
@@ -297,18 +313,18 @@ func TestEndOfInput(t *testing.T) {
 		<-release
 		return tooltest.Text("late"), nil
 	})
-	c := new(home).start(t, g)
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},%s}}`, meta)
-	c.hears("notifications/subscriptions/acknowledged")
+	c := new(home).startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},%s}}`, modernMeta)
+	c.awaitLine("notifications/subscriptions/acknowledged")
 	if err := c.in.Close(); err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { close(release) })
-	c.hears(`"id":1,`, "late")
+	c.awaitLine(`"id":1,`, "late")
 	await.Until(t, "the session is over", func() bool { return g.handler().Sessions() == 0 })
-	if n := g.count("DELETE"); n != 1 {
+	if n := g.countRequests("DELETE"); n != 1 {
 		t.Errorf("%d DELETE", n)
 	}
 }
@@ -318,7 +334,7 @@ func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
 	h := new(home)
-	h.set(g, nil)
+	h.setFound(g, nil)
 	in, write := io.Pipe()
 	read, out := io.Pipe()
 	done := make(chan error, 1)
@@ -331,7 +347,7 @@ func TestSlowReader(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	say(hello)
+	say(initializeRequest)
 	for n := range 50 {
 		say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, n+1))
 	}

@@ -20,7 +20,7 @@ const (
 // forward sends a request to a gateway and passes its response to f.reply. If a gateway goes away, a request
 // that was not executed or may be repeated is sent to the next one.
 func (r *relay) forward(f *request) error {
-	if err := r.session.await(f); err != nil {
+	if err := r.session.awaitOpen(f); err != nil {
 		return err
 	}
 	for tries := 1; ; tries++ {
@@ -28,24 +28,24 @@ func (r *relay) forward(f *request) error {
 		if err != nil {
 			return err
 		}
-		acked := f.acked.Load()
+		acknowledgedBefore := f.acknowledgements.Load()
 		err = a.link.ask(f, a.generation)
 		lost, ok := errors.AsType[*lostError](err)
 		switch {
 		case !ok:
 			if err == nil && f.isInitialize() {
-				r.listen(a)
+				r.startListening(a)
 			}
 			return err
 		case f.ctx.Err() != nil:
 			return context.Cause(f.ctx)
 		}
 		r.findAnother(a, err)
-		if f.acked.Load() > acked {
-			tries = 0 // the subscription worked for a while
-			pause(f.ctx, firstLook)
+		if f.acknowledgements.Load() > acknowledgedBefore {
+			tries = 0 // this gateway accepted the subscription, so it counts as a new beginning
+			pause(f.ctx, firstWait)
 		}
-		if lost.sent && !f.isReadOnly() || tries == maxTries {
+		if safe := !lost.sent || f.mayRepeat(); !safe || tries == maxTries {
 			return lostOutcomeError(f, lost)
 		}
 	}
@@ -65,32 +65,38 @@ func lostOutcomeError(f *request, lost *lostError) error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: e.Error() + "; " + e.Hint, Data: e.Payload()}
 }
 
-// listener returns the function that receives the messages of a subscription. After a change of gateway it
-// hides the second acknowledgement, so that the client sees a single subscription.
-func (f *request) listener(r *relay) func(int, []byte) {
+// subscriptionHandler returns the function that receives the messages of a subscription, as f.heard. It passes on the first
+// acknowledgement and all other messages. Each later acknowledgement comes from another gateway: the client, which knows of
+// a single subscription, does not see it, but is told instead that all it has subscribed to may have changed.
+func (f *request) subscriptionHandler(r *relay) func(int, []byte) {
 	return func(generation int, raw []byte) {
 		m, err := mcp.Parse(raw)
 		if err != nil || m.Method != "notifications/subscriptions/acknowledged" {
 			r.forwardMessage(generation, raw)
 			return
 		}
-		if f.acked.Add(1) == 1 {
+		if f.acknowledgements.Add(1) == 1 {
 			r.forwardMessage(generation, raw)
 			return
 		}
-		meta := mcp.Edit(nil, mcp.Field{Key: "_meta", Value: mcp.Get(m.Params, "_meta")})
-		granted := mcp.Get(m.Params, "notifications")
-		for _, list := range []string{"tools", "prompts", "resources"} {
-			if string(mcp.Get(granted, list+"ListChanged")) == "true" {
-				r.out.line(mcp.AppendNotification(nil, "notifications/"+list+"/list_changed", meta))
-			}
+		r.announceSubscribed(&m)
+	}
+}
+
+// announceSubscribed tells the client that each list and resource that an acknowledgement names may have changed.
+func (r *relay) announceSubscribed(acknowledgement *mcp.Message) {
+	meta := mcp.Edit(nil, mcp.Field{Key: "_meta", Value: mcp.Get(acknowledgement.Params, "_meta")})
+	granted := mcp.Get(acknowledgement.Params, "notifications")
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		if string(mcp.Get(granted, list+"ListChanged")) == "true" {
+			r.out.line(mcp.AppendNotification(nil, "notifications/"+list+"/list_changed", meta))
 		}
-		var uris []json.RawMessage
-		if json.Unmarshal(mcp.Get(granted, "resourceSubscriptions"), &uris) != nil {
-			return
-		}
-		for _, uri := range uris {
-			r.out.line(mcp.AppendNotification(nil, "notifications/resources/updated", mcp.Edit(meta, mcp.Field{Key: "uri", Value: uri})))
-		}
+	}
+	var uris []json.RawMessage
+	if json.Unmarshal(mcp.Get(granted, "resourceSubscriptions"), &uris) != nil {
+		return
+	}
+	for _, uri := range uris {
+		r.out.line(mcp.AppendNotification(nil, "notifications/resources/updated", mcp.Edit(meta, mcp.Field{Key: "uri", Value: uri})))
 	}
 }

@@ -39,8 +39,8 @@ func (a *answerer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, a.body)
 }
 
-// talk sends input through a bridge to a and returns the output.
-func talk(t *testing.T, a *answerer, input string) []string {
+// exchange sends input through a bridge to a and returns the output.
+func exchange(t *testing.T, a *answerer, input string) []string {
 	t.Helper()
 	web := httptest.NewServer(a)
 	defer web.Close()
@@ -66,13 +66,13 @@ func talk(t *testing.T, a *answerer, input string) []string {
 // response.
 func FuzzClient(f *testing.F) {
 	for _, line := range dialogue {
-		f.Add(hello + "\n" + line + "\n")
+		f.Add(initializeRequest + "\n" + line + "\n")
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		a := &answerer{http.StatusOK, "application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`}
 		requests := strings.Count(input, "\n") + strings.Count(input, "{") + 1
-		lines := talk(t, a, input)
+		lines := exchange(t, a, input)
 		for _, line := range lines {
 			if _, err := mcp.Parse([]byte(line)); err != nil {
 				t.Errorf("%q: %v", line, err)
@@ -103,7 +103,7 @@ func FuzzGateway(f *testing.F) {
 		if status < 200 || status > 599 || strings.ContainsAny(kind, "\r\n\x00") {
 			t.Skip("not an HTTP answer")
 		}
-		lines := talk(t, &answerer{status, kind, body}, hello+"\n"+request+"\n")
+		lines := exchange(t, &answerer{status, kind, body}, initializeRequest+"\n"+request+"\n")
 		if len(lines) < 2 {
 			t.Errorf("%d lines", len(lines))
 		}

@@ -32,17 +32,18 @@ const limit = await.Limit
 
 // gateway is a real gateway over HTTP with a fake source.
 type gateway struct {
-	fake    *tooltest.Fake
-	face    *mcpserver.Server
-	running atomic.Int32 // running calls of the tool hang
-	serves  atomic.Pointer[mcp.HTTPServer]
-	web     *httptest.Server
-	key     string
-	end     func() // closes everything
-	stop    func() // closes Options.Stopping
+	fake     *tooltest.Fake
+	face     *mcpserver.Server
+	running  atomic.Int32 // running calls of the tool hang
+	current  atomic.Pointer[mcp.HTTPServer]
+	web      *httptest.Server
+	key      string
+	maxBody  int64  // refuse longer requests, as the HTTP listener does; 0: none
+	closeAll func() // closes everything
+	stop     func() // closes Options.Stopping
 
-	mu   sync.Mutex
-	seen []string // method and session of each HTTP request
+	mu      sync.Mutex
+	methods []string // HTTP method of each request so far
 }
 
 func newFake() *tooltest.Fake {
@@ -83,9 +84,9 @@ func newGateway(tb testing.TB, name string) *gateway {
 	stopping := make(chan struct{})
 	g.stop = sync.OnceFunc(func() { close(stopping) })
 	g.face = mcpserver.New(pipeline.New(catalog, pipeline.Options{Audit: log}), mcpserver.Options{Version: "9", Stopping: stopping})
-	g.open()
+	g.replaceHandler()
 	g.web = httptest.NewServer(http.HandlerFunc(g.serve))
-	g.end = sync.OnceFunc(func() {
+	g.closeAll = sync.OnceFunc(func() {
 		g.crash()
 		_ = g.handler().Close()
 		g.web.Close()
@@ -95,35 +96,41 @@ func newGateway(tb testing.TB, name string) *gateway {
 			tb.Error(err)
 		}
 	})
-	tb.Cleanup(g.end)
+	tb.Cleanup(g.closeAll)
 	return g
 }
 
-// open creates a handler without sessions.
-func (g *gateway) open() {
-	g.serves.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
+// replaceHandler makes the gateway serve by a new handler, which knows no sessions.
+func (g *gateway) replaceHandler() {
+	g.current.Store(g.face.Handler(func(r *http.Request) mcpserver.Client {
 		return mcpserver.Client{Principal: "me", Origin: tool.MCPLocal, Profile: r.URL.Query().Get("profile"), NoHeaders: true, Stream: r.Header.Get(bridge.HeaderStream)}
 	}, mcpserver.Bounds{MaxSessions: 16}))
 }
 
-func (g *gateway) handler() *mcp.HTTPServer { return g.serves.Load() }
+func (g *gateway) handler() *mcp.HTTPServer { return g.current.Load() }
 
 func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
-	g.seen = append(g.seen, r.Method)
+	g.methods = append(g.methods, r.Method)
 	g.mu.Unlock()
 	if r.Header.Get("Authorization") != "Bearer "+g.key {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	if g.maxBody > 0 && r.ContentLength > g.maxBody {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		_, _ = io.WriteString(w, `{"error":{"type":"request_too_large","message":"the request is over the limit","hint":"send less"}}`)
+		return
+	}
 	g.handler().ServeHTTP(w, r)
 }
 
-// count returns the number of HTTP requests with a method.
-func (g *gateway) count(method string) (n int) {
+// countRequests returns the number of HTTP requests with a method.
+func (g *gateway) countRequests(method string) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, m := range g.seen {
+	for _, m := range g.methods {
 		if m == method {
 			n++
 		}
@@ -138,31 +145,31 @@ func (g *gateway) crash() {
 	g.web.CloseClientConnections()
 }
 
-func (g *gateway) at() bridge.Gateway {
+func (g *gateway) address() bridge.Gateway {
 	return bridge.Gateway{URL: g.web.URL + "/mcp?profile=p", Key: g.key}
 }
 
 // home provides the functions Find and Open of a test's bridge.
 type home struct {
-	mu     sync.Mutex
-	found  *gateway
-	err    error // returned instead of a gateway
-	here   *gateway
-	opened int
-	closed int
+	mu       sync.Mutex
+	found    *gateway
+	err      error // returned instead of a gateway
+	fallback *gateway
+	opened   int
+	closed   int
 }
 
-func (h *home) set(g *gateway, err error) {
+func (h *home) setFound(g *gateway, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.found, h.err = g, err
 }
 
-// opens sets the gateway to open if none is found.
-func (h *home) opens(g *gateway) {
+// setFallback sets the gateway to open if none is found.
+func (h *home) setFallback(g *gateway) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.here = g
+	h.fallback = g
 }
 
 func (h *home) find(context.Context) (bridge.Gateway, error) {
@@ -174,18 +181,18 @@ func (h *home) find(context.Context) (bridge.Gateway, error) {
 	case h.found == nil:
 		return bridge.Gateway{}, errors.New("no gateway")
 	}
-	return h.found.at(), nil
+	return h.found.address(), nil
 }
 
 func (h *home) open(context.Context) (bridge.Opened, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.here == nil {
+	if h.fallback == nil {
 		return bridge.Opened{}, errors.New("the settings are broken")
 	}
 	h.opened++
 	return bridge.Opened{
-		Serve: h.here.face.Streams(mcpserver.Client{Principal: "me", Origin: tool.MCPLocal}),
+		Serve: h.fallback.face.Streams(mcpserver.Client{Principal: "me", Origin: tool.MCPLocal}),
 		Close: func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -203,25 +210,25 @@ type client struct {
 	cancel context.CancelFunc
 }
 
-// start runs a bridge from a client to g.
-func (h *home) start(tb testing.TB, g *gateway) *client {
+// startClient runs a bridge from a new client to g. The bridge looks for other gateways in h.
+func (h *home) startClient(tb testing.TB, g *gateway) *client {
 	tb.Helper()
-	h.set(g, nil)
-	return startAt(tb, g.at(), bridge.Options{
+	h.setFound(g, nil)
+	return startClientAt(tb, g.address(), bridge.Options{
 		Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond, Drain: 5 * time.Second,
 		Logger: slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 }
 
-func startAt(tb testing.TB, at bridge.Gateway, opts bridge.Options) *client {
+func startClientAt(tb testing.TB, at bridge.Gateway, opts bridge.Options) *client {
 	tb.Helper()
-	return run(tb, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
+	return runClient(tb, func(ctx context.Context, in *io.PipeReader, out io.Writer) error {
 		return bridge.Serve(ctx, in, out, in.Close, at, opts)
 	})
 }
 
-// run runs serve with a client.
-func run(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out io.Writer) error) *client {
+// runClient starts serve, which is a bridge or a gateway, with a new client at the other end of its pipes.
+func runClient(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out io.Writer) error) *client {
 	tb.Helper()
 	in, write := io.Pipe()
 	read, out := io.Pipe()
@@ -259,7 +266,7 @@ func run(tb testing.TB, serve func(ctx context.Context, in *io.PipeReader, out i
 	return c
 }
 
-func (c *client) say(format string, args ...any) {
+func (c *client) send(format string, args ...any) {
 	c.tb.Helper()
 	if len(args) > 0 {
 		format = fmt.Sprintf(format, args...)
@@ -269,8 +276,8 @@ func (c *client) say(format string, args ...any) {
 	}
 }
 
-// hears waits for a line that contains all words, drops the lines before it and returns it.
-func (c *client) hears(words ...string) string {
+// awaitLine waits for a line that contains all words, drops the lines before it and returns it.
+func (c *client) awaitLine(words ...string) string {
 	c.tb.Helper()
 	timeout := time.After(limit)
 	var other []string
@@ -294,8 +301,8 @@ next:
 	}
 }
 
-// hearsAll waits until a line has begun with each of the beginnings. It counts the lines of before too, and returns all lines.
-func (c *client) hearsAll(before []string, beginnings ...string) (all []string) {
+// awaitLines waits until a line has begun with each of the beginnings. It counts the lines of before too, and returns all lines.
+func (c *client) awaitLines(before []string, beginnings ...string) (all []string) {
 	c.tb.Helper()
 	begins := func(line string) func(string) bool {
 		return func(b string) bool { return strings.HasPrefix(line, b) }
@@ -318,8 +325,8 @@ func (c *client) hearsAll(before []string, beginnings ...string) (all []string) 
 	return all
 }
 
-// quiet fails if any line received so far has the word.
-func (c *client) quiet(word string) {
+// expectNone fails if any line received so far has the word.
+func (c *client) expectNone(word string) {
 	c.tb.Helper()
 	for {
 		select {
@@ -334,15 +341,15 @@ func (c *client) quiet(word string) {
 }
 
 const (
-	hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"2"}}}`
-	ready = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	meta  = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	initializeRequest = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"2"}}}`
+	initializedNotice = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	modernMeta        = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}}`
 )
 
-// greet opens a legacy session.
-func (c *client) greet() {
+// openSession opens a legacy session.
+func (c *client) openSession() {
 	c.tb.Helper()
-	c.say(hello)
-	c.hears(`"id":0,"result":{"protocolVersion":"2025-11-25"`)
-	c.say(ready)
+	c.send(initializeRequest)
+	c.awaitLine(`"id":0,"result":{"protocolVersion":"2025-11-25"`)
+	c.send(initializedNotice)
 }

@@ -14,14 +14,14 @@ import (
 // streamLink is the link to a gateway in this process. It is also the stream from which that gateway reads
 // the client's messages.
 type streamLink struct {
-	opened   Opened
-	heard    func(raw []byte) // receives messages outside of requests
-	ctx      context.Context
-	end      context.CancelFunc
-	incoming chan mcp.Message
-	eof      chan struct{} // closed when the client's input has ended
-	served   chan struct{} // closed when the gateway has ended
-	stop     sync.Once
+	opened    Opened
+	heard     func(raw []byte) // receives messages outside of requests
+	ctx       context.Context
+	end       context.CancelFunc
+	incoming  chan mcp.Message
+	eof       chan struct{} // closed when the client's input has ended
+	served    chan struct{} // closed when the gateway has ended
+	closeOnce sync.Once
 
 	mu      sync.Mutex
 	waiting map[mcp.ID]*waiter
@@ -69,8 +69,8 @@ func (l *streamLink) Write(raw []byte) error {
 		return err
 	}
 	if m.IsResponse() {
-		if w := l.claim(m.ID); w != nil {
-			w.done <- w.f.answered(raw)
+		if w := l.takeWaiter(m.ID); w != nil {
+			w.done <- w.f.deliverResponse(raw)
 		}
 		return nil
 	}
@@ -89,11 +89,11 @@ func (l *streamLink) Write(raw []byte) error {
 
 // Close ends the client's input.
 func (l *streamLink) Close() error {
-	l.stop.Do(func() { close(l.eof) })
+	l.closeOnce.Do(func() { close(l.eof) })
 	return nil
 }
 
-func (l *streamLink) claim(id mcp.ID) *waiter {
+func (l *streamLink) takeWaiter(id mcp.ID) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.waiting[id]
@@ -103,8 +103,8 @@ func (l *streamLink) claim(id mcp.ID) *waiter {
 
 var errStopped = errors.New("the gateway in this process has ended")
 
-// put queues a message for the gateway.
-func (l *streamLink) put(ctx context.Context, m mcp.Message) error {
+// enqueue queues a message for the gateway.
+func (l *streamLink) enqueue(ctx context.Context, m mcp.Message) error {
 	select {
 	case l.incoming <- m:
 		return nil
@@ -122,8 +122,8 @@ func (l *streamLink) ask(f *request, generation int) error {
 	l.mu.Lock()
 	l.waiting[f.m.ID] = w
 	l.mu.Unlock()
-	if err := l.put(f.ctx, f.m); err != nil {
-		l.claim(f.m.ID)
+	if err := l.enqueue(f.ctx, f.m); err != nil {
+		l.takeWaiter(f.m.ID)
 		return err
 	}
 	select {
@@ -132,7 +132,7 @@ func (l *streamLink) ask(f *request, generation int) error {
 	case <-l.served:
 	case <-f.ctx.Done():
 	}
-	if l.claim(f.m.ID) == nil {
+	if l.takeWaiter(f.m.ID) == nil {
 		return <-w.done // an answer was already being delivered
 	}
 	if f.ctx.Err() != nil {
@@ -147,7 +147,7 @@ func (l *streamLink) tell(ctx context.Context, raw []byte, _ *request) error {
 	if err != nil {
 		return err
 	}
-	return l.put(ctx, m)
+	return l.enqueue(ctx, m)
 }
 
 // listen does nothing: the gateway sends its messages without being asked.
@@ -160,5 +160,5 @@ func (l *streamLink) close(context.Context) {
 	l.opened.Close()
 }
 
-// is returns false: no gateway of another process is the one in this process.
-func (l *streamLink) is(Gateway) bool { return false }
+// connectsTo returns false: no gateway of another process is the one in this process.
+func (l *streamLink) connectsTo(Gateway) bool { return false }

@@ -78,23 +78,23 @@ func newHTTPLink(g Gateway, stream string) *httpLink {
 	return l
 }
 
-func (l *httpLink) is(g Gateway) bool {
+func (l *httpLink) connectsTo(g Gateway) bool {
 	return !l.gone.Load() && l.gateway.URL == g.URL && l.gateway.Key == g.Key
 }
 
-// legacy returns the header for requests of the session, nil if there is none.
-func (l *httpLink) legacy() http.Header {
+// sessionHeader returns the header for requests of the session, nil if there is none.
+func (l *httpLink) sessionHeader() http.Header {
 	h, _ := l.session.Load().(http.Header)
 	return h
 }
 
-// header returns the header for a request. It must not be changed.
-func (l *httpLink) header(f *request) http.Header {
+// requestHeader returns the header for a request. It must not be changed.
+func (l *httpLink) requestHeader(f *request) http.Header {
 	switch {
 	case f.isInitialize():
 		return l.common
 	case !f.modern:
-		if h := l.legacy(); h != nil {
+		if h := l.sessionHeader(); h != nil {
 			return h
 		}
 		return l.common
@@ -126,10 +126,10 @@ func (l *httpLink) send(ctx context.Context, method string, h http.Header, body 
 	var sent atomic.Bool
 	if body != nil {
 		req.ContentLength = int64(len(body))
-		req.Body = newPayload(body, &sent)
+		req.Body = newRequestBody(body, &sent)
 		req.GetBody = func() (io.ReadCloser, error) {
 			sent.Store(false) // net/http retries only if nothing was sent
-			return newPayload(body, &sent), nil
+			return newRequestBody(body, &sent), nil
 		}
 	}
 	resp, err := l.wire.RoundTrip(req.WithContext(ctx))
@@ -151,7 +151,7 @@ type requestBody struct {
 	sent *atomic.Bool
 }
 
-func newPayload(b []byte, sent *atomic.Bool) *requestBody {
+func newRequestBody(b []byte, sent *atomic.Bool) *requestBody {
 	p := &requestBody{sent: sent}
 	p.Reset(b)
 	return p
@@ -174,12 +174,12 @@ func (p *requestBody) Close() error { return nil }
 
 // tell posts a message that gets no answer.
 func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
-	h := l.legacy()
+	h := l.sessionHeader()
 	switch {
 	case about != nil && (about.modern || h == nil): // such a request is cancelled by closing its HTTP exchange
 		return nil
 	case h == nil:
-		h = l.modernNotice(raw)
+		h = l.modernNoticeHeader(raw)
 	}
 	resp, err := l.send(ctx, http.MethodPost, h, raw) //nolint:bodyclose // discard closes it
 	if err != nil {
@@ -187,37 +187,37 @@ func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 	}
 	defer discard(resp.Body)
 	if resp.StatusCode/100 != 2 {
-		return l.refused(resp)
+		return l.lostIfGone(resp)
 	}
 	return nil
 }
 
-// modernNotice returns the header for a notification of a client without a session.
-func (l *httpLink) modernNotice(raw []byte) http.Header {
+// modernNoticeHeader returns the header for a notification of a client without a session.
+func (l *httpLink) modernNoticeHeader(raw []byte) http.Header {
 	h := l.common.Clone()
 	h[headerVersion] = []string{mcp.ModernVersions[0]}
 	h[headerMethod] = []string{mcp.EncodeHeaderValue(mcp.GetString(raw, "method"))}
 	return h
 }
 
-// refused returns an error if the status means that the gateway no longer knows us, else nil. The request was
+// lostIfGone returns an error if the status means that the gateway no longer knows us, else nil. The request was
 // not executed.
-func (l *httpLink) refused(resp *http.Response) error {
-	if !goneStatus(resp.StatusCode) {
+func (l *httpLink) lostIfGone(resp *http.Response) error {
+	if !isGoneStatus(resp.StatusCode) {
 		return nil
 	}
 	l.gone.Store(true)
 	return &lostError{err: fmt.Errorf("http status %s", resp.Status)}
 }
 
-// goneStatus reports whether a status means that the gateway does not know our key or session.
-func goneStatus(code int) bool {
+// isGoneStatus reports whether a status means that the gateway does not know our key or session.
+func isGoneStatus(code int) bool {
 	return code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusNotFound
 }
 
 // close ends the legacy session.
 func (l *httpLink) close(ctx context.Context) {
-	if h := l.legacy(); h != nil && !l.gone.Load() {
+	if h := l.sessionHeader(); h != nil && !l.gone.Load() {
 		if resp, err := l.send(ctx, http.MethodDelete, h, nil); err == nil { //nolint:bodyclose // discard closes it
 			discard(resp.Body)
 		}

@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"collie/internal/mcp"
@@ -17,7 +19,7 @@ import (
 
 // ask makes a request; see [link].
 func (l *httpLink) ask(f *request, generation int) error {
-	resp, err := l.send(f.ctx, http.MethodPost, l.header(f), f.m.Raw)
+	resp, err := l.send(f.ctx, http.MethodPost, l.requestHeader(f), f.m.Raw)
 	if err != nil {
 		return err
 	}
@@ -25,10 +27,10 @@ func (l *httpLink) ask(f *request, generation int) error {
 	case code == http.StatusOK && isStream(resp):
 		return l.follow(f, generation, resp)
 	case code == http.StatusOK:
-		return l.answer(f, resp)
-	case goneStatus(code) && !(f.modern && code == http.StatusNotFound):
+		return l.deliverBody(f, resp)
+	case isGoneStatus(code) && !(f.modern && code == http.StatusNotFound):
 		discard(resp.Body)
-		return l.refused(resp)
+		return l.lostIfGone(resp)
 	case code/100 == 2:
 		discard(resp.Body)
 		if f.ctx.Err() != nil {
@@ -36,26 +38,26 @@ func (l *httpLink) ask(f *request, generation int) error {
 		}
 		return fmt.Errorf("the gateway ended the request without a response")
 	default:
-		return l.refusal(f, resp)
+		return l.deliverRefusal(f, resp)
 	}
 }
 
-// answer passes on the response in a JSON body.
-func (l *httpLink) answer(f *request, resp *http.Response) error {
+// deliverBody passes on the response in a JSON body.
+func (l *httpLink) deliverBody(f *request, resp *http.Response) error {
 	raw, err := readAll(resp)
 	if err != nil {
 		return err
 	}
 	if f.isInitialize() {
-		l.adopt(resp.Header.Get(headerSession), raw)
+		l.storeSession(resp.Header.Get(headerSession), raw)
 	}
-	return f.answered(raw)
+	return f.deliverResponse(raw)
 }
 
-// answered passes on the response. The response to a subscription means that the gateway is stopping, so the
+// deliverResponse passes on the response. The response to a subscription means that the gateway is stopping, so the
 // subscription moves to the next gateway instead.
-func (f *request) answered(raw []byte) error {
-	if f.isSubscription() && f.acked.Load() > 0 {
+func (f *request) deliverResponse(raw []byte) error {
+	if f.isSubscription() && f.acknowledgements.Load() > 0 {
 		return &lostError{sent: true, err: errors.New("the gateway stops")}
 	}
 	f.reply(raw)
@@ -86,8 +88,8 @@ func readAll(resp *http.Response) ([]byte, error) {
 	return raw, nil
 }
 
-// adopt stores the session that the answer to initialize opens.
-func (l *httpLink) adopt(session string, raw []byte) {
+// storeSession stores the session that the answer to initialize opens.
+func (l *httpLink) storeSession(session string, raw []byte) {
 	m, err := mcp.Parse(raw)
 	if err != nil || m.Result == nil || session == "" {
 		return
@@ -98,8 +100,8 @@ func (l *httpLink) adopt(session string, raw []byte) {
 	l.session.Store(h)
 }
 
-// refusal passes on what a gateway answered with an HTTP error status.
-func (l *httpLink) refusal(f *request, resp *http.Response) error {
+// deliverRefusal passes on what a gateway answered with an HTTP error status.
+func (l *httpLink) deliverRefusal(f *request, resp *http.Response) error {
 	defer discard(resp.Body)
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
@@ -107,6 +109,13 @@ func (l *httpLink) refusal(f *request, resp *http.Response) error {
 	}
 	m, err := mcp.Parse(raw)
 	switch {
+	case err == nil && m.Error != nil && !isInteger(mcp.Get(m.Error, "code")):
+		// The listener's own refusal. A client that got it as it is would not take it for an answer, and wait for one.
+		message := mcp.GetString(m.Error, "message")
+		if hint := mcp.GetString(m.Error, "hint"); hint != "" {
+			message += "; " + hint
+		}
+		return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: cmp.Or(message, "the gateway answered http status "+resp.Status)}
 	case err != nil || m.Error == nil:
 		return &mcp.Error{Code: mcp.CodeInternal, Message: fmt.Sprintf("the gateway answered http status %s: %.200q", resp.Status, raw)}
 	case m.ID == f.m.ID:
@@ -117,13 +126,19 @@ func (l *httpLink) refusal(f *request, resp *http.Response) error {
 	return nil
 }
 
+// isInteger reports whether raw is a JSON number without fraction or exponent.
+func isInteger(raw json.RawMessage) bool {
+	_, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil
+}
+
 // follow reads the event stream that answers a request. If the stream breaks and the gateway supports it,
 // follow reconnects and continues.
 func (l *httpLink) follow(f *request, generation int, resp *http.Response) error {
 	last := ""
 	for {
 		events := mcp.NewEventReader(resp.Body, maxAnswer, last)
-		done, err := follow(f, generation, events)
+		done, err := deliverEvents(f, generation, events)
 		_ = resp.Body.Close()
 		last = events.LastID()
 		switch {
@@ -141,8 +156,8 @@ func (l *httpLink) follow(f *request, generation int, resp *http.Response) error
 	}
 }
 
-// follow passes on the events of a stream. done reports that the response was among them.
-func follow(f *request, generation int, events *mcp.EventReader) (done bool, err error) {
+// deliverEvents passes on the events of a stream. done reports that the response was among them.
+func deliverEvents(f *request, generation int, events *mcp.EventReader) (done bool, err error) {
 	for {
 		raw, err := events.Next()
 		if frame, ok := errors.AsType[*mcp.FrameError](err); ok {
@@ -153,10 +168,13 @@ func follow(f *request, generation int, events *mcp.EventReader) (done bool, err
 		}
 		switch {
 		case err != nil:
-			return done, ignoreAfter(done, err)
+			if done {
+				err = nil // the response has arrived before the stream broke
+			}
+			return done, err
 		case done: // read to the end, so that the connection can be reused
 		case f.isResponse(raw):
-			if err := f.answered(raw); err != nil {
+			if err := f.deliverResponse(raw); err != nil {
 				return true, err
 			}
 			done = true
@@ -166,13 +184,6 @@ func follow(f *request, generation int, events *mcp.EventReader) (done bool, err
 	}
 }
 
-func ignoreAfter(done bool, err error) error {
-	if done {
-		return nil
-	}
-	return err
-}
-
 // isCutResponse is like isResponse for the beginning of a message that was too long.
 func (f *request) isCutResponse(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"jsonrpc":"2.0","id":`+string(f.m.ID)+`,"result"`))
@@ -180,7 +191,7 @@ func (f *request) isCutResponse(head []byte) bool {
 
 // resume reopens a stream after the event last.
 func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, error) {
-	session := l.legacy()
+	session := l.sessionHeader()
 	h := http.Header{}
 	for _, k := range []string{"Authorization", HeaderStream, headerSession, headerVersion} {
 		if v := session[k]; v != nil {
@@ -219,7 +230,7 @@ func (l *httpLink) listen(ctx context.Context, heard func(raw []byte)) error {
 	for {
 		resp, err := l.resume(ctx, last)
 		if refused, ok := errors.AsType[*streamError](err); ok {
-			if !goneStatus(refused.status) {
+			if !isGoneStatus(refused.status) {
 				return nil // the gateway has no such stream
 			}
 			l.gone.Store(true)

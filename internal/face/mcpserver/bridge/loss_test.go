@@ -17,28 +17,28 @@ import (
 
 // serveAt runs a bridge that starts at g and afterwards looks for gateways in h.
 func serveAt(ctx context.Context, in *io.PipeReader, out io.Writer, g *gateway, h *home) error {
-	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond})
+	return bridge.Serve(ctx, in, out, in.Close, g.address(), bridge.Options{Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond})
 }
 
-// ends are the ways in which a client can go on after its gateway has gone.
-var ends = map[string]func(h *home, next *gateway){
-	"another comes back": func(h *home, next *gateway) { h.set(next, nil) },
-	"none comes back":    func(h *home, next *gateway) { h.opens(next); h.set(nil, nil) },
+// lossOutcomes are the ways in which a client can go on after its gateway has gone.
+var lossOutcomes = map[string]func(h *home, next *gateway){
+	"another comes back": func(h *home, next *gateway) { h.setFound(next, nil) },
+	"none comes back":    func(h *home, next *gateway) { h.setFallback(next); h.setFound(nil, nil) },
 	"it is not for us": func(h *home, next *gateway) {
-		h.opens(next)
-		h.set(nil, fmt.Errorf("%w: version 2", bridge.ErrOther))
+		h.setFallback(next)
+		h.setFound(nil, fmt.Errorf("%w: version 2", bridge.ErrOther))
 	},
 }
 
-// eachEnd runs a test for each entry of ends. lose ends the gateway one; the client then goes on with two.
-func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two *gateway, lose func())) {
+// forEachOutcome runs a test for each entry of lossOutcomes. lose ends the gateway one; the client then goes on with two.
+func forEachOutcome(t *testing.T, test func(t *testing.T, h *home, c *client, one, two *gateway, lose func())) {
 	t.Helper()
-	for name, end := range ends {
+	for name, end := range lossOutcomes {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			one, two := newGateway(t, "one"), newGateway(t, "two")
 			h := new(home)
-			c := h.start(t, one)
+			c := h.startClient(t, one)
 			test(t, h, c, one, two, func() {
 				end(h, two)
 				one.crash()
@@ -51,27 +51,27 @@ func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two 
 // that lists may have changed. Requests in flight fail or are sent again.
 func TestSessionGoesOn(t *testing.T) {
 	t.Parallel()
-	eachEnd(t, func(t *testing.T, h *home, c *client, one, two *gateway, lose func()) {
-		c.greet()
+	forEachOutcome(t, func(t *testing.T, h *home, c *client, one, two *gateway, lose func()) {
+		c.openSession()
 		for _, r := range []string{
 			`"id":1,"method":"resources/subscribe","params":{"uri":"s://a"}`,
 			`"id":2,"method":"resources/subscribe","params":{"uri":"s://b"}`,
 			`"id":3,"method":"resources/unsubscribe","params":{"uri":"s://b"}`,
 			`"id":4,"method":"logging/setLevel","params":{"level":"warning"}`,
 		} {
-			c.say(`{"jsonrpc":"2.0",%s}`, r)
-			c.hears(`"result":{}`)
+			c.send(`{"jsonrpc":"2.0",%s}`, r)
+			c.awaitLine(`"result":{}`)
 		}
-		c.say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
-		c.say(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
-		c.hears(`"elicitation/create"`, `"id":1,`)
+		c.send(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+		c.send(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+		c.awaitLine(`"elicitation/create"`, `"id":1,`)
 		await.Until(t, "the call runs", func() bool { return one.running.Load() > 0 })
 
 		lose()
 		const failed = `"error":{"code":-32603,"message":"tools/call: the gateway went away before it answered, and the request may have taken effect`
-		first := c.hearsAll(nil, `{"jsonrpc":"2.0","id":5,`+failed)
-		c.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
-		all := c.hearsAll(first, // in any order
+		first := c.awaitLines(nil, `{"jsonrpc":"2.0","id":5,`+failed)
+		c.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+		all := c.awaitLines(first, // in any order
 			`{"jsonrpc":"2.0","id":6,`+failed,
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,`,
 			`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
@@ -90,21 +90,21 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("subscribed %q", got)
 		}
 		two.fake.Report(tool.Change{Kind: tool.LogMessage, Method: "notifications/message", Level: "error", Params: []byte(`{"level":"error","n":1}`)})
-		c.hears("notifications/message", `"n":1`)
+		c.awaitLine("notifications/message", `"n":1`)
 
 		// A question of the new gateway has a new id; an answer to the old gateway is dropped.
-		c.say(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
-		m, err := mcp.Parse([]byte(c.hears(`"elicitation/create"`)))
+		c.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`)
+		m, err := mcp.Parse([]byte(c.awaitLine(`"elicitation/create"`)))
 		if err != nil || m.ID == "1" {
 			t.Errorf("asked again as %s: %v", m.Raw, err)
 		}
-		c.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","late":true}}`)
-		c.say(`{"jsonrpc":"2.0","id":%s,"result":{"action":"decline"}}`, string(m.ID))
-		c.hears(`"id":8,"result":{"content":[],"answer":{"action":"decline"}}`)
+		c.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","late":true}}`)
+		c.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"decline"}}`, string(m.ID))
+		c.awaitLine(`"id":8,"result":{"content":[],"answer":{"action":"decline"}}`)
 
 		_ = c.in.Close()
 		await.Until(t, "the session is over", func() bool { return two.handler().Sessions() == 0 })
-		if h.here != nil {
+		if h.fallback != nil {
 			await.Until(t, "what was opened is closed", func() bool {
 				h.mu.Lock()
 				defer h.mu.Unlock()
@@ -117,12 +117,12 @@ func TestSessionGoesOn(t *testing.T) {
 // Requests that only read are sent again; those that arrive while there is no gateway wait.
 func TestReadsAreAskedAgain(t *testing.T) {
 	t.Parallel()
-	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
-		c.greet()
+	forEachOutcome(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
+		c.openSession()
 		lose()
-		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{},%s}}`, meta)
-		got := c.hears(`"id":`) + c.hears(`"id":`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{},%s}}`, modernMeta)
+		got := c.awaitLine(`"id":`) + c.awaitLine(`"id":`)
 		if !strings.Contains(got, `"name":"s__who"`) || !strings.Contains(got, `"who":"two"`) {
 			c.tb.Error(got)
 		}
@@ -132,31 +132,31 @@ func TestReadsAreAskedAgain(t *testing.T) {
 // A client that has not sent initialize yet starts at the next gateway.
 func TestBeginsElsewhere(t *testing.T) {
 	t.Parallel()
-	eachEnd(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
+	forEachOutcome(t, func(_ *testing.T, _ *home, c *client, _, _ *gateway, lose func()) {
 		lose()
-		c.greet()
-		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
-		c.hears(`"id":2,`, `"who":"two"`)
+		c.openSession()
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+		c.awaitLine(`"id":2,`, `"who":"two"`)
 	})
 }
 
 // A modern client's subscription goes on without a second acknowledgement.
 func TestListeningGoesOn(t *testing.T) {
 	t.Parallel()
-	eachEnd(t, func(t *testing.T, _ *home, c *client, one, two *gateway, lose func()) {
-		c.say(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["s://a"]},%s}}`, meta)
-		c.hears("notifications/subscriptions/acknowledged")
+	forEachOutcome(t, func(t *testing.T, _ *home, c *client, one, two *gateway, lose func()) {
+		c.send(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["s://a"]},%s}}`, modernMeta)
+		c.awaitLine("notifications/subscriptions/acknowledged")
 		one.fake.Touch("s://a")
-		c.hears("notifications/resources/updated", `"s://a"`)
+		c.awaitLine("notifications/resources/updated", `"s://a"`)
 		lose()
-		c.hears("notifications/tools/list_changed", `subscriptionId":"l"`)
-		c.hears("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
+		c.awaitLine("notifications/tools/list_changed", `subscriptionId":"l"`)
+		c.awaitLine("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
 		two.fake.Touch("s://a")
-		c.hears("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
-		c.quiet("acknowledged")
-		c.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`)
+		c.awaitLine("notifications/resources/updated", `subscriptionId":"l"`, `"s://a"`)
+		c.expectNone("acknowledged")
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`)
 		await.Until(t, "nobody listens", func() bool { return len(two.fake.Subscribed()) == 0 })
-		c.quiet(`"id":"l"`)
+		c.expectNone(`"id":"l"`)
 	})
 }
 
@@ -165,16 +165,16 @@ func TestSessionForgotten(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
 	h := new(home)
-	c := h.start(t, g)
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
-	c.hears(`"id":1,"result":{}`)
+	c := h.startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"s://a"}}`)
+	c.awaitLine(`"id":1,"result":{}`)
 	if err := g.handler().Close(); err != nil {
 		t.Fatal(err)
 	}
-	g.open()
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
-	c.hears(`"id":2,`, `"who":"one"`)
+	g.replaceHandler()
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+	c.awaitLine(`"id":2,`, `"who":"one"`)
 	await.Until(t, "the subscription is there again", func() bool { return len(g.fake.Subscribed()) == 1 })
 }
 
@@ -183,28 +183,28 @@ func TestNoGatewayAtAll(t *testing.T) {
 	t.Parallel()
 	one, two := newGateway(t, "one"), newGateway(t, "two")
 	h := new(home)
-	c := h.start(t, one)
-	c.greet()
-	h.set(nil, nil)
+	c := h.startClient(t, one)
+	c.openSession()
+	h.setFound(nil, nil)
 	one.crash()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	c.hears(`"id":1,"error"`, "none could be opened here", "the settings are broken")
-	h.set(two, nil)
-	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
-	c.hears(`"id":2,`, `"who":"two"`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	c.awaitLine(`"id":1,"error"`, "none could be opened here", "the settings are broken")
+	h.setFound(two, nil)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s__who","arguments":{}}}`)
+	c.awaitLine(`"id":2,`, `"who":"two"`)
 }
 
 // When ctx ends, everything ends soon, whatever is in flight.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
-	c := new(home).start(t, g)
-	c.greet()
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
+	c := new(home).startClient(t, g)
+	c.openSession()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{}}}`)
 	await.Until(t, "the call runs", func() bool { return g.running.Load() == 1 })
 	begun := time.Now()
 	c.cancel()
-	c.hears(`"id":1,"error"`)
+	c.awaitLine(`"id":1,"error"`)
 	await.Until(t, "the session is over", func() bool { return g.handler().Sessions() == 0 && g.running.Load() == 0 })
 	await.Within(t, "the end", time.Since(begun), 2*time.Second)
 }

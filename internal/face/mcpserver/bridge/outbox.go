@@ -101,8 +101,8 @@ func (o *outbox) next(ctx context.Context) (messages []message, ok bool) {
 	}
 }
 
-// send delivers the queued messages to the gateway. If there is no gateway, they are dropped.
-func (r *relay) send() {
+// sendQueued delivers the queued messages to the gateway. If there is no gateway, they are dropped.
+func (r *relay) sendQueued() {
 	defer close(r.sent)
 	for {
 		messages, ok := r.outbox.next(r.life)
@@ -119,15 +119,16 @@ func (r *relay) send() {
 	}
 }
 
+// deliver sends one message to the present gateway, once initialize is over. It drops an answer to a question of an earlier gateway.
 func (r *relay) deliver(p message) {
-	if wait := r.session.opened(); wait != nil {
+	if wait := r.session.initializeOver(); wait != nil {
 		select {
 		case <-wait:
 		case <-r.life.Done():
 			return
 		}
 	}
-	a := r.route.now()
+	a := r.route.current()
 	if a == nil || p.generation != 0 && p.generation != a.generation {
 		return
 	}

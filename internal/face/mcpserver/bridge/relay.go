@@ -39,30 +39,30 @@ type relay struct {
 	requests map[mcp.ID]*request
 }
 
-// maxTaken bounds the client's unanswered requests. It is above the number that a gateway runs at once, so
+// maxUnanswered bounds the client's unanswered requests. It is above the number that a gateway runs at once, so
 // that a client that reads never hits it.
-const maxTaken = 1024
+const maxUnanswered = 1024
 
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
-		opts: opts, log: opts.Logger, outbox: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
+		opts: opts, log: opts.Logger, outbox: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxUnanswered),
 		stream: rand.Text(), requests: map[mcp.ID]*request{}, asks: pendingQuestions{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
-	deaf, broken := context.WithCancelCause(context.Background())
-	r.clientGone = deaf
+	clientGone, endClient := context.WithCancelCause(context.Background())
+	r.clientGone = clientGone
 	r.out = output{mcp.NewOutput(out, opts.Stall, func(err error) {
 		r.log.Warn("the client's session has ended: nothing can be written to it", "error", err)
-		broken(err)
+		endClient(err)
 		r.end(err)
 	}), opts.Logger}
 	return r
 }
 
-// begin attaches the client to the gateway that was found.
-func (r *relay) begin(g Gateway) {
-	r.route.to(newAttachment(r.life, newHTTPLink(g, r.stream), 1))
-	r.wg.Go(r.send)
+// start attaches the client to the gateway that was found, and starts to deliver what the outbox gets.
+func (r *relay) start(g Gateway) {
+	r.route.setAttachment(newAttachment(r.life, newHTTPLink(g, r.stream), 1))
+	r.wg.Go(r.sendQueued)
 }
 
 // request handles a request of the client on its own goroutine.
@@ -95,7 +95,7 @@ func (r *relay) request(m mcp.Message) {
 	})
 }
 
-// admit registers a request, or returns why it is refused.
+// admit registers a request, or returns why it is refused. A legacy request then waits for the session; see [session.admit].
 func (r *relay) admit(f *request) *mcp.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *relay) execute(f *request) {
 	f.reply = func(raw []byte) { r.finish(f, raw) }
 	f.heard = r.forwardMessage
 	if f.isSubscription() {
-		f.heard = f.listener(r)
+		f.heard = f.subscriptionHandler(r)
 	}
 	var err error
 	if f.m.Method != "ping" {
@@ -129,7 +129,7 @@ func (r *relay) execute(f *request) {
 		err = r.forward(f)
 	}
 	if f.isInitialize() {
-		r.session.initializeDone()
+		r.session.finishInitialize()
 	}
 	if err != nil && context.Cause(f.ctx) != errTakenBack { //nolint:errorlint // it is never wrapped
 		r.finish(f, mcp.AppendError(nil, f.m.ID, errorObject(err)))
@@ -190,7 +190,7 @@ func (r *relay) handleNotification(m mcp.Message) {
 		r.cancel(m)
 		return
 	case "notifications/initialized":
-		r.session.initialized(m.Raw)
+		r.session.storeReady(m.Raw)
 	}
 	if r.session.hasBegun() || r.modern.Load() {
 		r.outbox.put(r.life, message{raw: m.Raw})

@@ -20,8 +20,8 @@ type request struct {
 	// reply receives the response, heard the messages before it. Neither keeps raw.
 	reply func(raw []byte)
 	heard func(generation int, raw []byte)
-	// acked counts the acknowledgements of a subscription.
-	acked atomic.Int32
+	// acknowledgements counts those of a subscription: one from each gateway that has served it.
+	acknowledgements atomic.Int32
 }
 
 // errTakenBack is the cause if the client cancelled the request.
@@ -44,8 +44,8 @@ func (f *request) isInitialize() bool { return !f.modern && f.m.Method == "initi
 // isSubscription reports whether the request is a subscription, which lasts as long as the client.
 func (f *request) isSubscription() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
-// isReadOnly reports whether the request may be sent twice: it only reads, or repeating it changes nothing more.
-func (f *request) isReadOnly() bool {
+// mayRepeat reports whether the request may be sent twice: it only reads, or repeating it changes nothing more.
+func (f *request) mayRepeat() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",
 		"resources/subscribe", "resources/unsubscribe", "completion/complete",

@@ -24,8 +24,8 @@ type link interface {
 	listen(ctx context.Context, heard func(raw []byte)) error
 	// close ends the session there.
 	close(ctx context.Context)
-	// is reports whether the link connects to g and the session there still exists.
-	is(g Gateway) bool
+	// connectsTo reports whether the link connects to g and the session there still exists.
+	connectsTo(g Gateway) bool
 }
 
 // lostError says that a gateway cannot be reached.
@@ -64,19 +64,21 @@ type route struct {
 	changed   chan struct{} // closed and replaced when attached, failures or closed changes
 }
 
-func (w *route) now() *attachment {
+// current returns the present attachment, nil if there is none.
+func (w *route) current() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.attached
 }
 
-func (w *route) tellAll() {
+// wakeWaiters wakes those who wait for a change of w; the caller holds w.mu.
+func (w *route) wakeWaiters() {
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
 
-// to sets the attachment. It returns false if the route is closed.
-func (w *route) to(a *attachment) bool {
+// setAttachment sets the attachment. It returns false if the route is closed.
+func (w *route) setAttachment(a *attachment) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.searching = false
@@ -87,7 +89,7 @@ func (w *route) to(a *attachment) bool {
 		w.last.end()
 	}
 	w.attached, w.last = a, a
-	w.tellAll()
+	w.wakeWaiters()
 	return true
 }
 
@@ -97,7 +99,7 @@ func (w *route) fail(err error) {
 	defer w.mu.Unlock()
 	w.searching, w.err = false, err
 	w.failures++
-	w.tellAll()
+	w.wakeWaiters()
 }
 
 // close closes the route and returns the present attachment.
@@ -106,7 +108,7 @@ func (w *route) close() *attachment {
 	defer w.mu.Unlock()
 	a := w.attached
 	w.closed, w.attached = true, nil
-	w.tellAll()
+	w.wakeWaiters()
 	return a
 }
 
@@ -161,7 +163,7 @@ func (r *relay) findAnother(a *attachment, err error) {
 	look := w.attached == a && !w.closed
 	if look {
 		w.attached, w.searching = nil, true
-		w.tellAll()
+		w.wakeWaiters()
 		r.log.Warn("the gateway does not answer", "error", err)
 		r.wg.Add(1) // the caller is counted too
 	}
@@ -176,8 +178,8 @@ func (r *relay) findAnother(a *attachment, err error) {
 
 // How often to look for a gateway that went away.
 const (
-	firstLook = 20 * time.Millisecond
-	lastLook  = time.Second
+	firstWait   = 20 * time.Millisecond
+	longestWait = time.Second
 )
 
 // search finds another gateway for the client, or opens one in this process.
@@ -186,7 +188,7 @@ func (r *relay) search() {
 	defer limit.Stop()
 	tick := time.NewTimer(0)
 	defer tick.Stop()
-	for wait := firstLook; ; wait = min(2*wait, lastLook) {
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
@@ -214,8 +216,8 @@ func (r *relay) attach(g Gateway) bool {
 	r.route.mu.Lock()
 	last := r.route.last
 	r.route.mu.Unlock()
-	if last.link.is(g) {
-		r.route.to(last)
+	if last.link.connectsTo(g) {
+		r.route.setAttachment(last)
 		return true
 	}
 	if err := r.move(newAttachment(r.life, newHTTPLink(g, r.stream), last.generation+1)); err != nil {
@@ -258,25 +260,25 @@ func (r *relay) move(a *attachment) error {
 	for _, notice := range r.asks.cancelBefore(a.generation) {
 		r.out.line(notice)
 	}
-	if !r.route.to(a) {
+	if !r.route.setAttachment(a) {
 		a.endSession()
 		return errEnded
 	}
-	r.listen(a)
+	r.startListening(a)
 	r.announceChanges()
 	return nil
 }
 
-// listen listens to a gateway's messages outside of requests, once there is a session.
-func (r *relay) listen(a *attachment) {
-	if !r.session.open() {
+// startListening listens to a gateway's messages outside of requests, once there is a session.
+func (r *relay) startListening(a *attachment) {
+	if !r.session.isOpen() {
 		return
 	}
 	a.listening.Do(func() {
 		r.wg.Go(func() { // ends with the attachment
-			for wait := firstLook; a.life.Err() == nil; wait = min(2*wait, lastLook) {
+			for wait := firstWait; a.life.Err() == nil; wait = min(2*wait, longestWait) {
 				err := a.link.listen(a.life, func(raw []byte) {
-					wait = firstLook
+					wait = firstWait
 					r.forwardMessage(a.generation, raw)
 				})
 				if err == nil {

@@ -12,16 +12,17 @@ import (
 	"collie/internal/mcp"
 )
 
-// This file remembers what a legacy client has set up, and sets it up again at another gateway.
+// This file remembers what a legacy client has set up, and sets it up again at another gateway. The requests are kept as the
+// client sent them.
 
 // session is the state that a legacy client has set up, to restore it at another gateway.
 type session struct {
-	mu         sync.Mutex
-	opening    chan struct{} // closed when initialize is over; nil before the client has sent it
-	initialize []byte        // the client's initialize request, if it succeeded
-	ready      []byte        // the client's notifications/initialized
-	level      []byte        // the client's last logging/setLevel request
-	uris       map[string][]byte
+	mu                sync.Mutex
+	opening           chan struct{} // closed when initialize is over; nil before the client has sent it
+	initializeRequest []byte        // the client's initialize request, if it succeeded
+	initializedNotice []byte        // the client's notifications/initialized
+	levelRequest      []byte        // the client's last logging/setLevel request
+	subscriptions     map[string][]byte
 }
 
 // admit decides whether a legacy request is allowed now, and sets what it has to wait for.
@@ -34,19 +35,19 @@ func (s *session) admit(f *request) *mcp.Error {
 	case f.isInitialize():
 		s.opening = make(chan struct{})
 	case s.opening == nil:
-		return sendInitialize()
+		return notInitializedError()
 	default:
 		f.waitFor = s.opening
 	}
 	return nil
 }
 
-func sendInitialize() *mcp.Error {
+func notInitializedError() *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "send initialize first, or a request of protocol version " + mcp.ModernVersions[0]}
 }
 
-// await makes a request wait until the session is open.
-func (s *session) await(f *request) error {
+// awaitOpen makes a request wait until the session is open.
+func (s *session) awaitOpen(f *request) error {
 	if f.waitFor == nil {
 		return nil
 	}
@@ -57,43 +58,43 @@ func (s *session) await(f *request) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.initialize == nil {
-		return sendInitialize()
+	if s.initializeRequest == nil {
+		return notInitializedError()
 	}
 	return nil
 }
 
-// initializeDone ends the wait for initialize. If initialize failed, it may be sent again.
-func (s *session) initializeDone() {
+// finishInitialize ends the wait for initialize. If initialize failed, it may be sent again.
+func (s *session) finishInitialize() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.opening)
-	if s.initialize == nil {
+	if s.initializeRequest == nil {
 		s.opening = nil
 	}
 }
 
 // hasBegun reports whether the client has sent initialize.
-func (s *session) hasBegun() bool { return s.opened() != nil }
+func (s *session) hasBegun() bool { return s.initializeOver() != nil }
 
-// opened returns a channel that is closed when initialize is over; nil before the client has sent it.
-func (s *session) opened() <-chan struct{} {
+// initializeOver returns a channel that is closed when initialize is over; nil before the client has sent it.
+func (s *session) initializeOver() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.opening
 }
 
-// open reports whether there is a session.
-func (s *session) open() bool {
+// isOpen reports whether there is a session.
+func (s *session) isOpen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.initialize != nil
+	return s.initializeRequest != nil
 }
 
-func (s *session) initialized(raw []byte) {
+func (s *session) storeReady(raw []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ready = raw
+	s.initializedNotice = raw
 }
 
 // storeSetup stores what a request has set up, if its response says that it succeeded.
@@ -114,16 +115,16 @@ func (s *session) storeSetup(f *request, response []byte) {
 	uri := mcp.GetString(f.m.Params, "uri")
 	switch f.m.Method {
 	case "initialize":
-		s.initialize = f.m.Raw
+		s.initializeRequest = f.m.Raw
 	case "logging/setLevel":
-		s.level = f.m.Raw
+		s.levelRequest = f.m.Raw
 	case "resources/subscribe":
-		if s.uris == nil {
-			s.uris = map[string][]byte{}
+		if s.subscriptions == nil {
+			s.subscriptions = map[string][]byte{}
 		}
-		s.uris[uri] = f.m.Raw
+		s.subscriptions[uri] = f.m.Raw
 	case "resources/unsubscribe":
-		delete(s.uris, uri)
+		delete(s.subscriptions, uri)
 	}
 }
 
@@ -131,7 +132,7 @@ func (s *session) storeSetup(f *request, response []byte) {
 func (r *relay) restore(ctx context.Context, a *attachment) error {
 	s := &r.session
 	s.mu.Lock()
-	hello, ready, level, uris := s.initialize, s.ready, s.level, maps.Clone(s.uris)
+	hello, ready, level, uris := s.initializeRequest, s.initializedNotice, s.levelRequest, maps.Clone(s.subscriptions)
 	s.mu.Unlock()
 	if hello == nil {
 		return nil
@@ -185,7 +186,7 @@ func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) er
 func (r *relay) announceChanges() {
 	s := &r.session
 	s.mu.Lock()
-	ready, uris := s.ready != nil, slices.Collect(maps.Keys(s.uris))
+	ready, uris := s.initializedNotice != nil, slices.Collect(maps.Keys(s.subscriptions))
 	s.mu.Unlock()
 	if !ready {
 		return

@@ -31,8 +31,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	ended, over := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(over)
-		ended <- bridge.Serve(t.Context(), in, out, in.Close, g.at(), bridge.Options{
-			Find:  func(context.Context) (bridge.Gateway, error) { return g.at(), nil },
+		ended <- bridge.Serve(t.Context(), in, out, in.Close, g.address(), bridge.Options{
+			Find:  func(context.Context) (bridge.Gateway, error) { return g.address(), nil },
 			Open:  func(context.Context) (bridge.Opened, error) { return bridge.Opened{}, errors.New("none") },
 			Stall: 2 * time.Second,
 		})
