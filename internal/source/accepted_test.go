@@ -34,7 +34,7 @@ func TestViewsFitAPIs(t *testing.T) {
 	for _, about := range []string{"", strings.Repeat("what it is for ", 40), strings.Repeat("笔记和日历的工具", 30)} {
 		c := catalogOf(t, servers, about)
 		for _, profile := range []string{"@grouped", "@search"} {
-			for _, def := range list(t, c, tool.ListTools, profile) {
+			for _, def := range listEntries(t, c, tool.ListTools, profile) {
 				name := def.Get("name").String()
 				for _, a := range modelapi.APIs() {
 					for _, b := range a.Check(name, json.RawMessage(def.Raw)) {
@@ -43,7 +43,7 @@ func TestViewsFitAPIs(t *testing.T) {
 				}
 			}
 		}
-		flat := list(t, c, tool.ListTools, "@flat")
+		flat := listEntries(t, c, tool.ListTools, "@flat")
 		i := 0
 		for _, s := range servers {
 			for _, def := range s.Tools {
@@ -62,7 +62,7 @@ func TestViewsFitAPIs(t *testing.T) {
 func TestArgumentsAsText(t *testing.T) {
 	t.Parallel()
 	a := tooltest.Action("help")
-	c := open(t, source.Options{}, tooltest.NewFake("s", tooltest.Offer("s", a)))
+	c := openCatalog(t, source.Options{}, tooltest.NewFake("s", tooltest.Offer("s", a)))
 	for name, r := range map[string]tool.Request{
 		"nested, an object": toolCall("s", `{"action":"help","args":{"n":1}}`),
 		"nested, a text":    toolCall("s", `{"action":"help","args":"{\"n\":1}"}`),

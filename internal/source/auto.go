@@ -158,15 +158,15 @@ type listedForm struct {
 // its tools; a Tool whose form has changed since it was last shown is logged.
 func (c *Catalog) viewShown(s *snapshot, v *view) {
 	if v.shown.CompareAndSwap(false, true) {
-		c.publishForms(v)
+		c.logChangedForms(v)
 	}
 	if v.hasUnsavedChoices.Load() && len(s.pendingSources(tool.ListTools)) == 0 && v.hasUnsavedChoices.CompareAndSwap(true, false) {
 		c.autoViews.set(v.name, Choice{Budget: v.profile.Budget, Views: v.profile.chosen})
 	}
 }
 
-// publishForms logs the Tools that a profile shows in another form than last time.
-func (c *Catalog) publishForms(v *view) {
+// logChangedForms logs the Tools that a profile shows in another form than last time, and remembers the form of each.
+func (c *Catalog) logChangedForms(v *view) {
 	now := map[string]listedForm{}
 	for _, t := range v.tools {
 		now[t.tool.Name] = listedForm{view: v.profile.viewOf(t.tool)}

@@ -23,8 +23,8 @@ func sourcesOf(servers []catalogs.Server) []tool.Source {
 	return out
 }
 
-// auto returns profiles in which each Tool's view is chosen automatically, within a budget of bytes.
-func auto(budget int) map[string]source.Profile {
+// autoProfiles returns profiles in which each Tool's view is chosen automatically, within a budget of bytes.
+func autoProfiles(budget int) map[string]source.Profile {
 	return map[string]source.Profile{"": {Default: tool.Auto, Budget: budget}}
 }
 
@@ -40,11 +40,11 @@ func viewsOf(c *source.Catalog, profile string) map[string]tool.View {
 // TestSizesOfViews: the list of a thousand tools of fifty servers stays within the size allowed for each view.
 func TestSizesOfViews(t *testing.T) {
 	t.Parallel()
-	profiles := auto(16 << 10)
+	profiles := autoProfiles(16 << 10)
 	for _, v := range []tool.View{tool.Flat, tool.Grouped, tool.Search} {
 		profiles[string(v)] = source.Profile{View: v}
 	}
-	c := open(t, source.Options{Profiles: profiles}, sourcesOf(catalogs.Fifty())...)
+	c := openCatalog(t, source.Options{Profiles: profiles}, sourcesOf(catalogs.Fifty())...)
 	size := map[string]int{}
 	for profile := range profiles {
 		raw, _ := c.List(t.Context(), tool.ListTools, profile)
@@ -67,10 +67,10 @@ func TestSizesOfViews(t *testing.T) {
 func TestAutoFits(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
-	flat, _ := open(t, source.Options{}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
+	flat, _ := openCatalog(t, source.Options{}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
 	seen := map[tool.View]bool{}
 	for _, budget := range []int{1, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 40 << 10, 100 << 10, len(flat) - 1, len(flat)} {
-		c := open(t, source.Options{Profiles: auto(budget)}, sourcesOf(servers)...)
+		c := openCatalog(t, source.Options{Profiles: autoProfiles(budget)}, sourcesOf(servers)...)
 		raw, _ := c.List(t.Context(), tool.ListTools, "")
 		least := 2<<10 + 32*len(servers) + len(`{"tools":[,,]}`)
 		if len(raw) > max(budget, least) {
@@ -83,7 +83,7 @@ func TestAutoFits(t *testing.T) {
 		if budget == len(flat) && !bytes.Equal(raw, flat) {
 			t.Errorf("what fits flat is shown as %v", views)
 		}
-		again, _ := open(t, source.Options{Profiles: auto(budget)}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
+		again, _ := openCatalog(t, source.Options{Profiles: autoProfiles(budget)}, sourcesOf(servers)...).List(t.Context(), tool.ListTools, "")
 		if !bytes.Equal(raw, again) {
 			t.Errorf("budget %d: another catalog of the same servers gives another list", budget)
 		}
@@ -91,7 +91,7 @@ func TestAutoFits(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("only the views %v were chosen", seen)
 	}
-	c := open(t, source.Options{Profiles: auto(len(flat) - 1)}, sourcesOf(servers)...)
+	c := openCatalog(t, source.Options{Profiles: autoProfiles(len(flat) - 1)}, sourcesOf(servers)...)
 	for name, v := range viewsOf(c, "") {
 		if (v == tool.Grouped) != (name == "linear") {
 			t.Errorf("a byte short of all flat, %s is %s; only the largest server has to be grouped", name, v)
@@ -99,19 +99,19 @@ func TestAutoFits(t *testing.T) {
 	}
 }
 
-// remembered stores choices in memory.
-type remembered struct {
+// memoryChoices stores choices in memory.
+type memoryChoices struct {
 	choices map[string]source.Choice
 	saved   chan string
 }
 
-func (r *remembered) Load() map[string]source.Choice { return maps.Clone(r.choices) }
-func (r *remembered) Save(profile string, c source.Choice) {
+func (r *memoryChoices) Load() map[string]source.Choice { return maps.Clone(r.choices) }
+func (r *memoryChoices) Save(profile string, c source.Choice) {
 	r.choices[profile] = c
 	r.saved <- profile
 }
 
-func (r *remembered) Clear() error {
+func (r *memoryChoices) Clear() error {
 	clear(r.choices)
 	return nil
 }
@@ -126,23 +126,23 @@ func TestAutoStays(t *testing.T) {
 		by[s.Name] = s
 	}
 	var log bytes.Buffer
-	store := &remembered{map[string]source.Choice{}, make(chan string, 10)}
+	store := &memoryChoices{map[string]source.Choice{}, make(chan string, 10)}
 	first := []catalogs.Server{by["git"]}
-	alone, _ := open(t, source.Options{}, sourcesOf(first)...).List(t.Context(), tool.ListTools, "")
-	opts := source.Options{Profiles: auto(len(alone) + 8<<10), Chosen: store, Logger: slog.New(slog.NewTextHandler(&log, nil))}
-	c := open(t, opts, sourcesOf(first)...)
-	flat := names(t, c, tool.ListTools, "")
+	alone, _ := openCatalog(t, source.Options{}, sourcesOf(first)...).List(t.Context(), tool.ListTools, "")
+	opts := source.Options{Profiles: autoProfiles(len(alone) + 8<<10), Chosen: store, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	c := openCatalog(t, opts, sourcesOf(first)...)
+	flat := listedNames(t, c, tool.ListTools, "")
 	if got := viewsOf(c, "")["git"]; got != tool.Flat || len(flat) != 28 {
 		t.Fatalf("git alone is %s with %d tools", got, len(flat))
 	}
 	<-store.saved
 	c.Close()
 
-	c = open(t, opts, sourcesOf([]catalogs.Server{by["linear"], by["git"]})...) // a large one, in front
-	want(t, "views", viewsOf(c, ""), map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
+	c = openCatalog(t, opts, sourcesOf([]catalogs.Server{by["linear"], by["git"]})...) // a large one, in front
+	checkEqual(t, "views", viewsOf(c, ""), map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
 	list, _ := c.List(t.Context(), tool.ListTools, "")
 	<-store.saved
-	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
+	checkEqual(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat, "linear": tool.Grouped})
 	c.Set(sourcesOf([]catalogs.Server{by["linear"], by["git"]}), opts.Profiles, nil)
 	if again, _ := c.List(t.Context(), tool.ListTools, ""); !bytes.Equal(list, again) {
 		t.Error("the same servers give another list")
@@ -151,9 +151,9 @@ func TestAutoStays(t *testing.T) {
 		t.Errorf("nothing has changed, and the log says %s", log.String())
 	}
 
-	opts.Profiles = auto(6 << 10) // a change by the user
+	opts.Profiles = autoProfiles(6 << 10) // a change by the user
 	c.Set(sourcesOf([]catalogs.Server{by["linear"], by["git"]}), opts.Profiles, nil)
-	now := names(t, c, tool.ListTools, "")
+	now := listedNames(t, c, tool.ListTools, "")
 	<-store.saved
 	if slices.Contains(now, flat[0]) || !strings.Contains(log.String(), "another form") || !strings.Contains(log.String(), flat[0]) {
 		t.Errorf("shown are %v, and the log says %s", now, log.String())
@@ -168,35 +168,35 @@ func TestAutoStays(t *testing.T) {
 // TestRebalance: after it, views once chosen for servers that are gone do not keep another server from being flat.
 func TestRebalance(t *testing.T) {
 	t.Parallel()
-	store := &remembered{map[string]source.Choice{"": {Budget: 16 << 10, Views: map[string]tool.View{"git": tool.Search, "old": tool.Flat}}}, make(chan string, 10)}
+	store := &memoryChoices{map[string]source.Choice{"": {Budget: 16 << 10, Views: map[string]tool.View{"git": tool.Search, "old": tool.Flat}}}, make(chan string, 10)}
 	one := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push")))
-	c := open(t, source.Options{Profiles: auto(16 << 10), Chosen: store}, one)
-	want(t, "names", names(t, c, tool.ListTools, ""), []string{"collie_find", "collie_describe", "collie_call"})
+	c := openCatalog(t, source.Options{Profiles: autoProfiles(16 << 10), Chosen: store}, one)
+	checkEqual(t, "names", listedNames(t, c, tool.ListTools, ""), []string{"collie_find", "collie_describe", "collie_call"})
 	if err := c.Rebalance(); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "names", names(t, c, tool.ListTools, ""), []string{"git__push"})
+	checkEqual(t, "names", listedNames(t, c, tool.ListTools, ""), []string{"git__push"})
 	<-store.saved
-	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
+	checkEqual(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
 }
 
 // TestAutoWaits: nothing is stored while a server has not yet told its tools.
 func TestAutoWaits(t *testing.T) {
 	t.Parallel()
-	store := &remembered{map[string]source.Choice{}, make(chan string, 10)}
+	store := &memoryChoices{map[string]source.Choice{}, make(chan string, 10)}
 	late := &lateSource{Fake: tooltest.NewFake("late", tool.Offer{}), told: make(chan struct{})}
-	c := open(t, source.Options{Profiles: auto(16 << 10), Chosen: store},
+	c := openCatalog(t, source.Options{Profiles: autoProfiles(16 << 10), Chosen: store},
 		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push"))), late)
-	want(t, "names", names(t, c, tool.ListTools, ""), []string{"git__push"})
+	checkEqual(t, "names", listedNames(t, c, tool.ListTools, ""), []string{"git__push"})
 	close(late.told)
 	select {
 	case profile := <-store.saved:
 		t.Errorf("the choice for %q was kept before all servers were heard", profile)
 	default:
 	}
-	names(t, c, tool.ListTools, "")
+	listedNames(t, c, tool.ListTools, "")
 	<-store.saved
-	want(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
+	checkEqual(t, "kept", store.choices[""].Views, map[string]tool.View{"git": tool.Flat})
 }
 
 // TestWhoChose: settings of a view apply in order of precedence, and Why names the one that did.
@@ -206,7 +206,7 @@ func TestWhoChose(t *testing.T) {
 	said.Tools[0].View = tool.Grouped
 	ours := tooltest.Offer("fs", tooltest.Action("read"))
 	ours.Tools[0].View, ours.Tools[0].Actions[0].Strict = tool.Grouped, true
-	c := open(t, source.Options{Profiles: map[string]source.Profile{
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{
 		"":        {Default: tool.Auto, Budget: 16 << 10},
 		"context": {Default: tool.Search},
 		"one":     {Views: map[string]tool.View{"said": tool.Search}},
@@ -223,7 +223,7 @@ func TestWhoChose(t *testing.T) {
 		for _, x := range c.Tools(profile) {
 			got = append(got, x.Name+" "+string(x.View)+" "+x.Why)
 		}
-		want(t, profile, strings.Join(got, ", "), shown)
+		checkEqual(t, profile, strings.Join(got, ", "), shown)
 	}
 }
 

@@ -17,16 +17,16 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// open joins sources into a catalog that is closed with the test.
-func open(t *testing.T, opts source.Options, sources ...tool.Source) *source.Catalog {
+// openCatalog joins sources into a catalog that is closed with the test.
+func openCatalog(t *testing.T, opts source.Options, sources ...tool.Source) *source.Catalog {
 	t.Helper()
 	c := source.New(sources, opts)
 	t.Cleanup(c.Close)
 	return c
 }
 
-// list returns the entries of a list as they are sent.
-func list(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []gjson.Result {
+// listEntries returns the entries of a list as they are sent.
+func listEntries(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []gjson.Result {
 	t.Helper()
 	raw, _ := c.List(t.Context(), kind, profile)
 	if !json.Valid(raw) {
@@ -35,29 +35,29 @@ func list(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) [
 	return gjson.GetBytes(raw, string(kind)).Array()
 }
 
-// names returns a field of each entry of a list.
-func names(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []string {
+// listedNames returns a field of each entry of a list.
+func listedNames(t *testing.T, c *source.Catalog, kind tool.ListKind, profile string) []string {
 	t.Helper()
 	field := map[tool.ListKind]string{
 		tool.ListTools: "name", tool.ListPrompts: "name", tool.ListResources: "uri", tool.ListTemplates: "uriTemplate",
 	}[kind]
 	out := []string{}
-	for _, e := range list(t, c, kind, profile) {
+	for _, e := range listEntries(t, c, kind, profile) {
 		out = append(out, e.Get(field).String())
 	}
 	return out
 }
 
-// want fails the test if got and want differ.
-func want[T any](t *testing.T, what string, got, want T) {
+// checkEqual fails the test if got and want differ.
+func checkEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-// run resolves a call as the pipeline does and runs it.
-func run(ctx context.Context, c *source.Catalog, r tool.Request) (tool.Result, error) {
+// resolveAndRun resolves a call as the pipeline does and runs it.
+func resolveAndRun(ctx context.Context, c *source.Catalog, r tool.Request) (tool.Result, error) {
 	call, err := c.Resolve(ctx, r)
 	if err != nil {
 		return tool.Result{}, err
@@ -72,7 +72,7 @@ func toolCall(name, args string) tool.Request {
 
 // A list that has not changed is handed out as it is. It does not run beside other tests, whose objects would count.
 func TestListsAgainAllocateNothing(t *testing.T) { //nolint:paralleltest // see above
-	c := open(t, source.Options{}, tooltest.NewFake("srv", tool.Offer{Tools: []tool.Tool{{Name: "srv", Actions: []tool.Action{tooltest.Action("do")}}}}))
+	c := openCatalog(t, source.Options{}, tooltest.NewFake("srv", tool.Offer{Tools: []tool.Tool{{Name: "srv", Actions: []tool.Action{tooltest.Action("do")}}}}))
 	if n := testing.AllocsPerRun(100, func() { c.List(t.Context(), tool.ListTools, "") }); n != 0 {
 		t.Errorf("%v objects a list, want none", n)
 	}
@@ -117,7 +117,7 @@ func TestCatalogIsASource(t *testing.T) {
 			return tooltest.Contents(c.Target, "found"), nil
 		})
 		fake.Hang("srv://slow")
-		c := open(t, source.Options{}, fake)
+		c := openCatalog(t, source.Options{}, fake)
 		read := func(uri string) *tool.Call {
 			return &tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri}, Target: uri, Args: json.RawMessage("{}")}
 		}
@@ -155,17 +155,17 @@ func TestListsAreTheSameBytesEachTime(t *testing.T) {
 		return []tool.Source{tooltest.NewFake("b", offer), tooltest.NewFake("a", tooltest.Offer("a", tooltest.Action("m")))}
 	}
 	opts := source.Options{Profiles: map[string]source.Profile{"g": {View: tool.Grouped}}}
-	one, two := open(t, opts, sources()...), open(t, opts, sources()...)
+	one, two := openCatalog(t, opts, sources()...), openCatalog(t, opts, sources()...)
 	for _, profile := range []string{"", "g"} {
 		for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
 			a, _ := one.List(t.Context(), kind, profile)
 			b, _ := two.List(t.Context(), kind, profile)
-			want(t, string(kind), string(b), string(a))
+			checkEqual(t, string(kind), string(b), string(a))
 		}
 	}
-	want(t, "order of tools", names(t, one, tool.ListTools, ""), []string{"b__z", "b__a", "a__m"})
-	want(t, "order of prompts", names(t, one, tool.ListPrompts, ""), []string{"b__q", "b__p"})
-	want(t, "order of resources", names(t, one, tool.ListResources, ""), []string{"x://2", "x://1"})
+	checkEqual(t, "order of tools", listedNames(t, one, tool.ListTools, ""), []string{"b__z", "b__a", "a__m"})
+	checkEqual(t, "order of prompts", listedNames(t, one, tool.ListPrompts, ""), []string{"b__q", "b__p"})
+	checkEqual(t, "order of resources", listedNames(t, one, tool.ListResources, ""), []string{"x://2", "x://1"})
 }
 
 // A rename changes the bytes of the name and nothing else, however odd the definition is.
@@ -179,17 +179,17 @@ func TestRenamingKeepsEveryOtherByte(t *testing.T) {
 			offer.Tools[0].Actions = append(offer.Tools[0].Actions, tool.Action{
 				Name: name.String(), Definition: def, InputSchema: json.RawMessage(gjson.GetBytes(def, "inputSchema").Raw),
 			})
-			exposed := "srv__" + strings.Map(cleaned, name.String())
+			exposed := "srv__" + strings.Map(cleanRune, name.String())
 			expected = append(expected, string(def[:name.Index])+`"`+exposed+`"`+string(def[name.Index+len(name.Raw):]))
 		}
-		c := open(t, source.Options{}, tooltest.NewFake("srv", offer))
+		c := openCatalog(t, source.Options{}, tooltest.NewFake("srv", offer))
 		raw, _ := c.List(t.Context(), tool.ListTools, "")
-		want(t, "list", string(raw), `{"tools":[`+strings.Join(expected, ",")+`]}`)
+		checkEqual(t, "list", string(raw), `{"tools":[`+strings.Join(expected, ",")+`]}`)
 	}
 }
 
-// cleaned returns r, or an underscore if r may not be in the name of a tool.
-func cleaned(r rune) rune {
+// cleanRune returns r, or an underscore if r may not be in the name of a tool.
+func cleanRune(r rune) rune {
 	if strings.ContainsRune("_-", r) || r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 		return r
 	}
@@ -203,7 +203,7 @@ func TestProfiles(t *testing.T) {
 		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push"), tooltest.Action("pull"))),
 		tooltest.NewFake("web", tooltest.Offer("web", tooltest.Action("get"))),
 	}
-	c := open(t, source.Options{Profiles: map[string]source.Profile{
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{
 		"git":     {Tools: []string{"git"}},
 		"some":    {Tools: []string{"git/p*", "web"}, Hide: []string{"git/push"}},
 		"grouped": {View: tool.Grouped, Views: map[string]tool.View{"web": tool.Flat}, Hide: []string{"git/push"}},
@@ -216,10 +216,10 @@ func TestProfiles(t *testing.T) {
 		"some":    {"git__pull", "web__get"},
 		"grouped": {"git", "web__get"},
 	} {
-		want(t, "profile "+profile, names(t, c, tool.ListTools, profile), shown)
+		checkEqual(t, "profile "+profile, listedNames(t, c, tool.ListTools, profile), shown)
 	}
-	group := list(t, c, tool.ListTools, "grouped")[0]
-	want(t, "actions of a group", group.Get("inputSchema.properties.action.enum").String(), `["log","pull","help"]`)
+	group := listEntries(t, c, tool.ListTools, "grouped")[0]
+	checkEqual(t, "actions of a group", group.Get("inputSchema.properties.action.enum").String(), `["log","pull","help"]`)
 
 	// Under no name can a client call, or read about, what its profile hides.
 	for _, hidden := range []tool.Request{
@@ -227,7 +227,7 @@ func TestProfiles(t *testing.T) {
 		toolCall("git", `{"action":"push"}`), toolCall("git", `{"action":"help","topic":"push"}`),
 	} {
 		hidden.Profile = "grouped"
-		if _, err := run(t.Context(), c, hidden); err == nil {
+		if _, err := resolveAndRun(t.Context(), c, hidden); err == nil {
 			t.Errorf("profile grouped hides git push, and %s %s runs", hidden.Name, hidden.Args)
 		}
 	}
@@ -247,10 +247,10 @@ func TestSwitchedOffIsNotListed(t *testing.T) {
 	off.Off = "because"
 	whole := tooltest.Tool("web", tooltest.Action("get"))
 	whole.Off = "because"
-	c := open(t, source.Options{},
+	c := openCatalog(t, source.Options{},
 		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), off)),
 		tooltest.NewFake("web", tool.Offer{Tools: []tool.Tool{whole}}))
-	want(t, "listed", names(t, c, tool.ListTools, ""), []string{"git__log"})
+	checkEqual(t, "listed", listedNames(t, c, tool.ListTools, ""), []string{"git__log"})
 	for _, name := range []string{"git__push", "web__get"} {
 		if call, err := c.Resolve(t.Context(), toolCall(name, "{}")); err != nil || call.Action == nil {
 			t.Errorf("%s: %v, action %v", name, err, call.Action)
@@ -264,11 +264,11 @@ func TestSetReplacesSources(t *testing.T) {
 	a := tooltest.NewFake("a", tooltest.Offer("a", tooltest.Action("x")))
 	b := tooltest.NewFake("b", tooltest.Offer("b", tooltest.Action("x")))
 	d := tooltest.NewFake("d", tooltest.Offer("d", tooltest.Action("x")))
-	c := open(t, source.Options{}, a, b)
+	c := openCatalog(t, source.Options{}, a, b)
 	_, before := c.List(t.Context(), tool.ListTools, "")
 	c.Set([]tool.Source{b, d}, nil, nil)
-	want(t, "tools", names(t, c, tool.ListTools, ""), []string{"b__x", "d__x"})
-	want(t, "watchers", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 1, 1})
+	checkEqual(t, "tools", listedNames(t, c, tool.ListTools, ""), []string{"b__x", "d__x"})
+	checkEqual(t, "watchers", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 1, 1})
 	if _, after := c.List(t.Context(), tool.ListTools, ""); after <= before {
 		t.Errorf("revision %d after %d", after, before)
 	}
@@ -277,18 +277,18 @@ func TestSetReplacesSources(t *testing.T) {
 	}
 	c.Close()
 	c.Close() // twice is harmless
-	want(t, "watchers after Close", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 0, 0})
+	checkEqual(t, "watchers after Close", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 0, 0})
 }
 
 // A prepared list is the one that is served, also after a change of its content.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	fake := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
-	c := open(t, source.Options{}, fake)
+	c := openCatalog(t, source.Options{}, fake)
 	c.Prepare("")
-	want(t, "before", names(t, c, tool.ListTools, ""), []string{"git__log"})
+	checkEqual(t, "before", listedNames(t, c, tool.ListTools, ""), []string{"git__log"})
 	c.Prepare("nobody")
 	fake.Publish(tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push")), tool.ToolsChanged)
 	c.Prepare("")
-	want(t, "after a change", names(t, c, tool.ListTools, ""), []string{"git__log", "git__push"})
+	checkEqual(t, "after a change", listedNames(t, c, tool.ListTools, ""), []string{"git__log", "git__push"})
 }

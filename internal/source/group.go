@@ -55,7 +55,7 @@ func helpName(t *tool.Tool) string {
 }
 
 // groupDefinition returns one MCP tool that stands for several actions of t: its argument "action" names one of them,
-// its description has a line for each with its arguments, and "help" shows the details.
+// its description has lines that show the arguments of the first or the common ones, and "help" shows the details.
 func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.RawMessage {
 	help := helpName(t)
 	enum := make([]string, 0, len(actions)+1)
@@ -89,15 +89,16 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	def.add("description", groupDescription(t, actions, help))
 	def.addRaw("inputSchema", schema.bytes())
 	// A missing annotation means the worst in MCP (2025-03-26 and later): not read-only, and destructive.
-	if readOnly || !destructive && allOurs(actions) {
-		hints := orderedObject{}
-		hints.add(map[bool]string{true: "readOnlyHint", false: "destructiveHint"}[readOnly], readOnly)
-		def.addRaw("annotations", hints.bytes())
+	switch {
+	case readOnly:
+		def.add("annotations", map[string]bool{"readOnlyHint": true})
+	case !destructive && allOurs(actions):
+		def.add("annotations", map[string]bool{"destructiveHint": false})
 	}
 	return def.bytes()
 }
 
-// allOurs reports whether all actions are our own, so that their annotations can be trusted.
+// allOurs reports whether all actions are our own, which alone are Strict, so that their annotations can be trusted.
 func allOurs(actions []*tool.Action) bool {
 	return !slices.ContainsFunc(actions, func(a *tool.Action) bool { return !a.Strict })
 }

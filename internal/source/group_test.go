@@ -15,16 +15,16 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// grouped returns a source of one Tool in the grouped view.
-func grouped(name string, actions ...tool.Action) *tooltest.Fake {
+// newGroupedSource returns a source of one Tool in the grouped view.
+func newGroupedSource(name string, actions ...tool.Action) *tooltest.Fake {
 	offer := tooltest.Offer(name, actions...)
 	offer.Tools[0].View = tool.Grouped
 	offer.Tools[0].Description = "All about " + name + ".\nSecond line."
 	return tooltest.NewFake(name, offer)
 }
 
-// notes returns three actions with different arguments.
-func notes() []tool.Action {
+// noteActions returns three actions with different arguments.
+func noteActions() []tool.Action {
 	return []tool.Action{
 		tooltest.Action("create", `"properties":{"title":{"type":"string"},"text":{"type":"string"},"tags":{"type":"array"}},"required":["title","text"]`),
 		tooltest.Action("list", `"properties":{"limit":{"type":"integer"}}`),
@@ -35,12 +35,12 @@ func notes() []tool.Action {
 // A grouped tool has an enum of its actions, a line for each that shows how to call it, and a help action.
 func TestGroupedDefinition(t *testing.T) {
 	t.Parallel()
-	c := open(t, source.Options{}, grouped("notes", notes()...))
-	entries := list(t, c, tool.ListTools, "")
+	c := openCatalog(t, source.Options{}, newGroupedSource("notes", noteActions()...))
+	entries := listEntries(t, c, tool.ListTools, "")
 	if len(entries) != 1 {
 		t.Fatalf("%d tools, want one", len(entries))
 	}
-	want(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=ACTION tells more.\n`+
+	checkEqual(t, "definition", entries[0].Raw, `{"name":"notes","description":"All about notes.\nCall {action, …}; action=help topic=ACTION tells more.\n`+
 		`create(title, text, …)\nlist(…)\ncount()","inputSchema":{"type":"object","properties":{"action":{"enum":["create","list","count","help"],"type":"string"},`+
 		`"topic":{"type":"string"}},"required":["action"]}}`)
 }
@@ -48,7 +48,7 @@ func TestGroupedDefinition(t *testing.T) {
 // A call of a grouped tool becomes a call of the action it names; the other arguments pass byte for byte.
 func TestGroupedCall(t *testing.T) {
 	t.Parallel()
-	c := open(t, source.Options{}, grouped("notes", notes()...))
+	c := openCatalog(t, source.Options{}, newGroupedSource("notes", noteActions()...))
 	for args, want := range map[string][2]string{
 		`{"action":"create","title":"a","text":"b"}`:                      {"create", `{"title":"a","text":"b"}`},
 		`{ "title" : 1.0e2 , "action":"create" , "n":12345678901234567 }`: {"create", `{"title":1.0e2,"n":12345678901234567}`},
@@ -77,10 +77,10 @@ func TestNestedGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := open(t, source.Options{}, grouped("odd", tooltest.Action("plain"), odd))
-			def := list(t, c, tool.ListTools, "")[0]
-			want(t, "actions", def.Get("inputSchema.properties.action.enum").Raw, `["plain","`+odd.Name+`","collie_help"]`)
-			want(t, "args", def.Get("inputSchema.properties.args").Raw, `{"description":"JSON","type":"string"}`)
+			c := openCatalog(t, source.Options{}, newGroupedSource("odd", tooltest.Action("plain"), odd))
+			def := listEntries(t, c, tool.ListTools, "")[0]
+			checkEqual(t, "actions", def.Get("inputSchema.properties.action.enum").Raw, `["plain","`+odd.Name+`","collie_help"]`)
+			checkEqual(t, "args", def.Get("inputSchema.properties.args").Raw, `{"description":"JSON","type":"string"}`)
 			if about := def.Get("description").String(); !strings.Contains(about, "Call {action, args:{…}}; action=collie_help") {
 				t.Errorf("description: %s", about)
 			}
@@ -88,8 +88,8 @@ func TestNestedGroup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "action", call.Target, odd.Name)
-			want(t, "arguments", string(call.Args), `{"action":"x","topic":"y"}`)
+			checkEqual(t, "action", call.Target, odd.Name)
+			checkEqual(t, "arguments", string(call.Args), `{"action":"x","topic":"y"}`)
 			for _, none := range []string{`{"action":"plain"}`, `{"action":"plain","args":null}`} {
 				if call, err := c.Resolve(t.Context(), toolCall("odd", none)); err != nil || string(call.Args) != "{}" {
 					t.Errorf("%s: %v, arguments %s", none, err, call.Args)
@@ -99,7 +99,7 @@ func TestNestedGroup(t *testing.T) {
 			if beside, err := c.Resolve(t.Context(), toolCall("odd", `{"action":"plain","n":1}`)); err != nil || string(beside.Args) != `{"n":1}` {
 				t.Errorf("arguments beside the action: %v, arguments %s", err, beside.Args)
 			}
-			r, err := run(t.Context(), c, toolCall("odd", `{"action":"collie_help","topic":"plain"}`))
+			r, err := resolveAndRun(t.Context(), c, toolCall("odd", `{"action":"collie_help","topic":"plain"}`))
 			if err != nil || !strings.Contains(string(r.Raw), "# odd plain") {
 				t.Errorf("help: %s %v", r.Raw, err)
 			}
@@ -111,29 +111,29 @@ func TestNestedGroup(t *testing.T) {
 // template.
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	c := open(t, source.Options{}, grouped("notes", notes()...))
-	want(t, "templates", names(t, c, tool.ListTemplates, ""), []string{"collie://help/{tool}/{action}"})
+	c := openCatalog(t, source.Options{}, newGroupedSource("notes", noteActions()...))
+	checkEqual(t, "templates", listedNames(t, c, tool.ListTemplates, ""), []string{"collie://help/{tool}/{action}"})
 	for name, call := range map[string]tool.Request{
 		"notes create": toolCall("notes", `{"action":"help","topic":"create"}`),
 		"notes":        toolCall("notes", `{"action":"help"}`),
 	} {
-		r, err := run(t.Context(), c, call)
+		r, err := resolveAndRun(t.Context(), c, call)
 		if err != nil {
 			t.Errorf("help %s: %v", name, err)
 			continue
 		}
 		page := gjson.GetBytes(r.Raw, "content.0.text").String()
 		uri := "collie://help/" + strings.ReplaceAll(name, " ", "/")
-		read, err := run(t.Context(), c, tool.Request{Kind: tool.KindRead, Name: uri})
+		read, err := resolveAndRun(t.Context(), c, tool.Request{Kind: tool.KindRead, Name: uri})
 		if err != nil {
 			t.Errorf("read %s: %v", uri, err)
 		}
-		want(t, "resource "+uri, gjson.GetBytes(read.Raw, "contents.0.text").String(), page)
-		want(t, "uri", gjson.GetBytes(read.Raw, "contents.0.uri").String(), uri)
+		checkEqual(t, "resource "+uri, gjson.GetBytes(read.Raw, "contents.0.text").String(), page)
+		checkEqual(t, "uri", gjson.GetBytes(read.Raw, "contents.0.uri").String(), uri)
 		if !strings.HasPrefix(page, "# "+name+"\n") || !strings.Contains(page, "create(title, text, …)") {
 			t.Errorf("help %s: %s", name, page)
 		}
-		if schema := string(notes()[0].InputSchema); name == "notes create" && !strings.Contains(page, schema) {
+		if schema := string(noteActions()[0].InputSchema); name == "notes create" && !strings.Contains(page, schema) {
 			t.Errorf("help %s lacks the schema %s: %s", name, schema, page)
 		}
 	}
@@ -142,7 +142,7 @@ func TestHelp(t *testing.T) {
 // An unknown action is refused as a wrong argument of a known tool, with the nearest existing action.
 func TestUnknownActionNamesTheNearest(t *testing.T) {
 	t.Parallel()
-	c := open(t, source.Options{}, grouped("notes", notes()...))
+	c := openCatalog(t, source.Options{}, newGroupedSource("notes", noteActions()...))
 	for args, message := range map[string]string{
 		`{"action":"creat"}`: `unknown action "creat"; did you mean "create"?`,
 		`{"action":"qqqq"}`:  `unknown action "qqqq"`,
@@ -155,11 +155,11 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 			t.Errorf("%s: %v, want an invalid argument", args, err)
 			continue
 		}
-		want(t, "message", e.Message, message)
-		want(t, "hint", e.Hint, "actions of notes: create, list, count, help")
-		want(t, "tool", call.Tool, "notes")
+		checkEqual(t, "message", e.Message, message)
+		checkEqual(t, "hint", e.Hint, "actions of notes: create, list, count, help")
+		checkEqual(t, "tool", call.Tool, "notes")
 	}
-	_, err := run(t.Context(), c, toolCall("notes", `{"action":"help","topic":"lisst"}`))
+	_, err := resolveAndRun(t.Context(), c, toolCall("notes", `{"action":"help","topic":"lisst"}`))
 	if err == nil || !strings.Contains(err.Error(), `did you mean "list"?`) {
 		t.Errorf("unknown topic: %v", err)
 	}
@@ -193,13 +193,13 @@ func TestGroupedListIsSmall(t *testing.T) {
 		}
 		sources = append(sources, tooltest.NewFake(offer.Tools[0].Name, offer))
 	}
-	c := open(t, source.Options{Profiles: map[string]source.Profile{"grouped": {View: tool.Grouped}}}, sources...)
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"grouped": {View: tool.Grouped}}}, sources...)
 	flat, _ := c.List(t.Context(), tool.ListTools, "")
 	small, _ := c.List(t.Context(), tool.ListTools, "grouped")
-	if n := len(names(t, c, tool.ListTools, "")); n != 1000 {
+	if n := len(listedNames(t, c, tool.ListTools, "")); n != 1000 {
 		t.Errorf("%d flat tools, want 1000", n)
 	}
-	if n := len(names(t, c, tool.ListTools, "grouped")); n != 50 {
+	if n := len(listedNames(t, c, tool.ListTools, "grouped")); n != 50 {
 		t.Errorf("%d grouped tools, want 50", n)
 	}
 	ratio := float64(len(small)) / float64(len(flat))

@@ -12,10 +12,10 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// spoken is a source that accepts messages of clients.
-type spoken struct {
+// messageSource is a source that accepts messages of clients.
+type messageSource struct {
 	*tooltest.Fake
-	mute bool   // Listens reports false
+	deaf bool   // Listens reports false
 	owns string // the source owns messages whose parameters contain this
 
 	mu   sync.Mutex
@@ -23,19 +23,19 @@ type spoken struct {
 	here []string
 }
 
-func (s *spoken) Listens() bool { return !s.mute }
+func (s *messageSource) Listens() bool { return !s.deaf }
 
-func (s *spoken) Owns(m *tool.Message) bool {
+func (s *messageSource) Owns(m *tool.Message) bool {
 	return s.owns != "" && strings.Contains(string(m.Params), s.owns)
 }
 
-func (s *spoken) Tell(m *tool.Message) {
+func (s *messageSource) Tell(m *tool.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told = append(s.told, m.Method)
 }
 
-func (s *spoken) SetSessions(sessions []*tool.Session) {
+func (s *messageSource) SetSessions(sessions []*tool.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.here = nil
@@ -44,39 +44,39 @@ func (s *spoken) SetSessions(sessions []*tool.Session) {
 	}
 }
 
-// newSpoken returns a source that owns messages whose parameters contain owns.
-func newSpoken(name, owns string) *spoken {
-	return &spoken{Fake: tooltest.NewFake(name, tooltest.Offer(name, tooltest.Action("x"), tooltest.Action("y"))), owns: owns}
+// newMessageSource returns a source that owns messages whose parameters contain owns.
+func newMessageSource(name, owns string) *messageSource {
+	return &messageSource{Fake: tooltest.NewFake(name, tooltest.Offer(name, tooltest.Action("x"), tooltest.Action("y"))), owns: owns}
 }
 
 // A vendor's message goes to the source that owns what it names, else to the only listening source of the profile.
 // Progress goes to its owner alone. A change of the roots goes to all listening sources of the profile.
 func TestMessagesFindTheirSource(t *testing.T) {
 	t.Parallel()
-	a, b, off := newSpoken("a", "of-a"), newSpoken("b", "of-b"), newSpoken("off", "")
-	off.mute = true
+	a, b, off := newMessageSource("a", "of-a"), newMessageSource("b", "of-b"), newMessageSource("off", "")
+	off.deaf = true
 	c := source.New([]tool.Source{a, tooltest.NewFake("notes", tooltest.Offer("notes", tooltest.Action("n"))), b, off}, source.Options{Profiles: map[string]source.Profile{
 		"one": {Tools: []string{"b/x"}}, "less": {Hide: []string{"a"}}, "none": {Tools: []string{"notes"}},
 	}})
 	defer c.Close()
 	const roots, progress = "notifications/roots/list_changed", "notifications/progress"
 	for _, tc := range []struct{ profile, method, params, want string }{
-		{"", "vendor/x", `{}`, ""},
-		{"", "vendor/x", `{"id":"of-b"}`, "b"},
-		{"", progress, `{"id":"of-a"}`, "a"},
-		{"", roots, ``, "a b"},
-		{"one", "vendor/x", `{}`, "b"},
-		{"one", "vendor/x", `{"id":"of-a"}`, "b"},
-		{"one", progress, `{}`, ""},
-		{"one", roots, ``, "b"},
-		{"less", "vendor/x", `{}`, "b"},
-		{"none", "vendor/x", `{"id":"of-a"}`, ""},
-		{"none", roots, ``, ""},
+		{profile: "", method: "vendor/x", params: `{}`},
+		{profile: "", method: "vendor/x", params: `{"id":"of-b"}`, want: "b"},
+		{profile: "", method: progress, params: `{"id":"of-a"}`, want: "a"},
+		{profile: "", method: roots, params: ``, want: "a b"},
+		{profile: "one", method: "vendor/x", params: `{}`, want: "b"},
+		{profile: "one", method: "vendor/x", params: `{"id":"of-a"}`, want: "b"},
+		{profile: "one", method: progress, params: `{}`},
+		{profile: "one", method: roots, params: ``, want: "b"},
+		{profile: "less", method: "vendor/x", params: `{}`, want: "b"},
+		{profile: "none", method: "vendor/x", params: `{"id":"of-a"}`},
+		{profile: "none", method: roots, params: ``},
 	} {
 		a.told, b.told = nil, nil
 		heard := c.Tell(&tool.Message{Method: tc.method, Params: []byte(tc.params), Profile: tc.profile})
 		var got []string
-		for _, s := range []*spoken{a, b, off} {
+		for _, s := range []*messageSource{a, b, off} {
 			if len(s.told) > 0 {
 				got = append(got, s.Name())
 			}
@@ -98,7 +98,7 @@ func TestMessagesFindTheirSource(t *testing.T) {
 // Each source hears of the sessions that see it, including those that were connected before it came.
 func TestSourcesMeetSessions(t *testing.T) {
 	t.Parallel()
-	a, b := newSpoken("a", ""), newSpoken("b", "")
+	a, b := newMessageSource("a", ""), newMessageSource("b", "")
 	profiles := map[string]source.Profile{"b": {Tools: []string{"b"}}, "not-b": {Hide: []string{"b/*"}}}
 	c := source.New([]tool.Source{a}, source.Options{Profiles: profiles})
 	defer c.Close()
@@ -106,7 +106,7 @@ func TestSourcesMeetSessions(t *testing.T) {
 		c.Join(&tool.Session{ID: id, Profile: profile})
 	}
 	c.Set([]tool.Source{a, b}, profiles, nil)
-	sees := func(s *spoken) string {
+	sees := func(s *messageSource) string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		all := map[string]bool{}

@@ -18,8 +18,8 @@ import (
 // exposedName matches the names that clients may see.
 var exposedName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// owned identifies a thing by its source and by the source's own name for it.
-type owned struct{ source, name string }
+// sourceAndName identifies a thing by its source and by the source's own name for it.
+type sourceAndName struct{ source, name string }
 
 // drawOffers draws sources whose names are likely to clash, and their offers by source.
 func drawOffers(t *rapid.T) (order []string, offers map[string]tool.Offer) {
@@ -48,8 +48,8 @@ func drawOffers(t *rapid.T) (order []string, offers map[string]tool.Offer) {
 	return order, offers
 }
 
-// exposed builds a catalog from the offers and returns what each name in one of its lists resolves to.
-func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool.ListKind) map[string]owned {
+// exposedNames builds a catalog from the offers and returns what each name in one of its lists resolves to.
+func exposedNames(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool.ListKind) map[string]sourceAndName {
 	var sources []tool.Source
 	for _, name := range order {
 		sources = append(sources, tooltest.NewFake(name, offers[name]))
@@ -57,7 +57,7 @@ func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool
 	c := source.New(sources, source.Options{})
 	defer c.Close()
 	raw, _ := c.List(t.Context(), kind, "")
-	out := map[string]owned{}
+	out := map[string]sourceAndName{}
 	for _, e := range gjson.GetBytes(raw, string(kind)).Array() {
 		name := e.Get("name").String()
 		if _, twice := out[name]; twice || !exposedName.MatchString(name) {
@@ -71,9 +71,9 @@ func exposed(t *rapid.T, order []string, offers map[string]tool.Offer, kind tool
 		if err != nil {
 			t.Fatalf("name %q is listed and does not resolve: %v", name, err)
 		}
-		out[name] = owned{call.Tool, call.Target}
+		out[name] = sourceAndName{call.Tool, call.Target}
 		if kind == tool.ListTools && strings.HasPrefix(call.Target, "collie://help/") {
-			out[name] = owned{call.Tool, ""} // the whole group
+			out[name] = sourceAndName{call.Tool, ""} // the whole group
 		} else if call.Source.Name() != call.Tool {
 			t.Fatalf("name %q leads to source %s, tool %s", name, call.Source.Name(), call.Tool)
 		}
@@ -87,31 +87,31 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		order, offers := drawOffers(t)
-		tools := exposed(t, order, offers, tool.ListTools)
-		prompts := exposed(t, order, offers, tool.ListPrompts)
+		tools := exposedNames(t, order, offers, tool.ListTools)
+		prompts := exposedNames(t, order, offers, tool.ListPrompts)
 
-		all := map[owned]bool{}
+		all := map[sourceAndName]bool{}
 		plain := map[string]int{} // how many things want each cleaned name without a prefix
 		for name, offer := range offers {
 			tl := offer.Tools[0]
 			if tl.View == tool.Grouped {
 				if len(tl.Actions) > 0 {
-					all[owned{name, ""}] = true
+					all[sourceAndName{name, ""}] = true
 					plain[name] += 2 // groups keep their names
 				}
 				continue
 			}
 			for _, a := range tl.Actions {
-				all[owned{name, a.Name}] = true
-				plain[strings.Map(cleaned, tl.Prefix+a.Name)]++
+				all[sourceAndName{name, a.Name}] = true
+				plain[strings.Map(cleanRune, tl.Prefix+a.Name)]++
 			}
 		}
 		second := map[string]bool{} // names that actions get after giving up an empty prefix because of a clash
 		for name, offer := range offers {
 			tl := offer.Tools[0]
 			for _, a := range tl.Actions {
-				if tl.View != tool.Grouped && tl.Prefix == "" && plain[strings.Map(cleaned, a.Name)] > 1 {
-					second[strings.Map(cleaned, name+"__"+a.Name)] = true
+				if tl.View != tool.Grouped && tl.Prefix == "" && plain[strings.Map(cleanRune, a.Name)] > 1 {
+					second[strings.Map(cleanRune, name+"__"+a.Name)] = true
 				}
 			}
 		}
@@ -121,7 +121,7 @@ func TestNames(t *testing.T) {
 			if o.name == "" && name != o.source {
 				t.Errorf("group %s is called %q", o.source, name)
 			}
-			free := strings.Map(cleaned, tl.Prefix+o.name)
+			free := strings.Map(cleanRune, tl.Prefix+o.name)
 			if o.name != "" && plain[free] == 1 && !second[free] && len(free) <= 64 && name != free {
 				t.Errorf("%v is called %q, and nobody else wants %q", o, name, free)
 			}
@@ -136,10 +136,10 @@ func TestNames(t *testing.T) {
 			tl.Actions = rapid.Permutation(tl.Actions).Draw(t, "actions of "+name)
 			offers[name] = tool.Offer{Tools: []tool.Tool{tl}, Prompts: rapid.Permutation(offer.Prompts).Draw(t, "prompts of "+name)}
 		}
-		if again := exposed(t, shuffled, offers, tool.ListTools); !maps.Equal(tools, again) {
+		if again := exposedNames(t, shuffled, offers, tool.ListTools); !maps.Equal(tools, again) {
 			t.Errorf("another order gives other names:\n%v\n%v", tools, again)
 		}
-		if again := exposed(t, shuffled, offers, tool.ListPrompts); !maps.Equal(prompts, again) {
+		if again := exposedNames(t, shuffled, offers, tool.ListPrompts); !maps.Equal(prompts, again) {
 			t.Errorf("another order gives other prompts:\n%v\n%v", prompts, again)
 		}
 	})
@@ -179,7 +179,7 @@ func TestNameRules(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			want(t, "names", names(t, open(t, source.Options{}, tt.sources...), tool.ListTools, ""), tt.want)
+			checkEqual(t, "names", listedNames(t, openCatalog(t, source.Options{}, tt.sources...), tool.ListTools, ""), tt.want)
 		})
 	}
 }
@@ -230,7 +230,7 @@ func TestAliasesOfActions(t *testing.T) {
 	for _, view := range []tool.View{tool.Flat, tool.Grouped} {
 		offer := tooltest.Offer("tea", tooltest.Action("pour"), tooltest.Action("wash"))
 		offer.Tools[0].Prefix, offer.Tools[0].View, offer.Tools[0].Actions[0].Alias = "tea__", view, "serve"
-		c := open(t, source.Options{}, tooltest.NewFake("tea", offer))
+		c := openCatalog(t, source.Options{}, tooltest.NewFake("tea", offer))
 		raw, _ := c.List(t.Context(), tool.ListTools, "")
 		if text := string(raw); !strings.Contains(text, "serve") || strings.Contains(text, `"pour`) || strings.Contains(text, "tea__pour") {
 			t.Errorf("%s: the list is %s", view, text)
@@ -258,6 +258,6 @@ func TestAliasesThatClash(t *testing.T) {
 	one, two := tooltest.Offer("one", tooltest.Action("x"), tooltest.Action("y")), tooltest.Offer("two", tooltest.Action("z"))
 	one.Tools[0].Prefix, two.Tools[0].Prefix = "", ""
 	one.Tools[0].Actions[0].Alias, two.Tools[0].Actions[0].Alias = "same", "same"
-	c := open(t, source.Options{}, tooltest.NewFake("one", one), tooltest.NewFake("two", two))
-	want(t, "names", strings.Join(names(t, c, tool.ListTools, ""), " "), "one__same y two__same")
+	c := openCatalog(t, source.Options{}, tooltest.NewFake("one", one), tooltest.NewFake("two", two))
+	checkEqual(t, "names", strings.Join(listedNames(t, c, tool.ListTools, ""), " "), "one__same y two__same")
 }

@@ -19,7 +19,7 @@ func TestNoticesAreGathered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fake := tooltest.NewFake("one", tooltest.Offer("one"))
-		c := open(t, source.Options{}, fake)
+		c := openCatalog(t, source.Options{}, fake)
 		begin := time.Now()
 		var mu sync.Mutex
 		var told []string
@@ -40,7 +40,7 @@ func TestNoticesAreGathered(t *testing.T) {
 		stop()
 		mu.Lock()
 		defer mu.Unlock()
-		want(t, "told", told, []string{"log 100ms", "tools 250ms", "prompts 250ms", "tools 1.35s"})
+		checkEqual(t, "told", told, []string{"log 100ms", "tools 250ms", "prompts 250ms", "tools 1.35s"})
 	})
 }
 
@@ -49,7 +49,7 @@ func TestNoticesAreGathered(t *testing.T) {
 func TestNoticesAreSerial(t *testing.T) {
 	t.Parallel()
 	one, two := tooltest.NewFake("one", tool.Offer{}), tooltest.NewFake("two", tool.Offer{})
-	c := open(t, source.Options{Quiet: time.Millisecond}, one, two)
+	c := openCatalog(t, source.Options{Quiet: time.Millisecond}, one, two)
 	for range 20 {
 		var inside, calls atomic.Int32
 		var over atomic.Bool
@@ -85,18 +85,18 @@ func TestAwaitKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		quick, slow := tooltest.NewStarting("quick"), tooltest.NewStarting("slow")
-		c := open(t, source.Options{}, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
+		c := openCatalog(t, source.Options{}, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), quick, slow)
 		time.AfterFunc(500*time.Millisecond, func() { quick.Publish(tooltest.Offer("quick", tooltest.Action("x"))) })
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		c.AwaitKnown(ctx, tool.ListTools)
-		want(t, "waited", time.Since(begin), 2*time.Second)
-		want(t, "tools", names(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
+		checkEqual(t, "waited", time.Since(begin), 2*time.Second)
+		checkEqual(t, "tools", listedNames(t, c, tool.ListTools, ""), []string{"one__x", "quick__x"})
 		slow.Fail()
 		c.AwaitKnown(t.Context(), tool.ListTools)
 		c.AwaitKnown(t.Context(), tool.ListPrompts)
-		want(t, "waited", time.Since(begin), 2*time.Second)
+		checkEqual(t, "waited", time.Since(begin), 2*time.Second)
 	})
 }
 
@@ -119,10 +119,10 @@ func TestAwaitKnownByKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		src := behind{tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))), make(chan struct{})}
-		c := open(t, source.Options{}, src)
+		c := openCatalog(t, source.Options{}, src)
 		begin := time.Now()
 		c.AwaitKnown(t.Context(), tool.ListTools)
-		want(t, "waited for the tools", time.Since(begin), 0)
+		checkEqual(t, "waited for the tools", time.Since(begin), 0)
 		time.AfterFunc(3*time.Second, func() {
 			offer := tooltest.Offer("one", tooltest.Action("x"))
 			offer.Prompts = []tool.Prompt{tooltest.Prompt("p")}
@@ -133,7 +133,7 @@ func TestAwaitKnownByKind(t *testing.T) {
 		if _, err := c.Resolve(t.Context(), call); err != nil {
 			t.Errorf("a prompt whose list is on its way: %v", err)
 		}
-		want(t, "waited for the prompts", time.Since(begin), 3*time.Second)
+		checkEqual(t, "waited for the prompts", time.Since(begin), 3*time.Second)
 	})
 }
 
@@ -144,7 +144,7 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late, never := tooltest.NewStarting("late"), tooltest.NewStarting("never")
 		defer never.Fail()
-		c := open(t, source.Options{}, never, late, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))))
+		c := openCatalog(t, source.Options{}, never, late, tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x"))))
 		begin := time.Now()
 		if _, err := c.Resolve(t.Context(), toolCall("one__x", "{}")); err != nil || time.Since(begin) > 0 {
 			t.Errorf("a tool that is there: %v after %v", err, time.Since(begin))
@@ -157,17 +157,17 @@ func TestResolveWaitsForTheOwner(t *testing.T) {
 		if call, err := c.Resolve(t.Context(), toolCall("late__x", "{}")); err != nil || call.Source != tool.Source(late) {
 			t.Errorf("a tool of a server that starts: %v", err)
 		}
-		want(t, "waited", time.Since(begin), 10*time.Second)
+		checkEqual(t, "waited", time.Since(begin), 10*time.Second)
 		if _, err := c.Resolve(t.Context(), toolCall("nobody__x", "{}")); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("nobody__x: %v", err)
 		}
-		want(t, "waited for nobody", time.Since(begin), 10*time.Second)
+		checkEqual(t, "waited for nobody", time.Since(begin), 10*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := c.Resolve(ctx, toolCall("never__x", "{}")); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("never__x: %v", err)
 		}
-		want(t, "waited longer than the caller", time.Since(begin), 11*time.Second)
+		checkEqual(t, "waited longer than the caller", time.Since(begin), 11*time.Second)
 	})
 }
 
@@ -176,15 +176,15 @@ func TestReadWaitsForStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		late := tooltest.NewStarting("late")
-		c := open(t, source.Options{}, tooltest.NewFake("any", tool.Offer{ReadsAny: true}), late)
+		c := openCatalog(t, source.Options{}, tooltest.NewFake("any", tool.Offer{ReadsAny: true}), late)
 		time.AfterFunc(time.Second, func() {
 			late.Publish(tool.Offer{Resources: []tool.Resource{tooltest.Resource("late://x")}})
 		})
 		begin := time.Now()
-		if _, err := run(t.Context(), c, read("late://x")); err != nil {
+		if _, err := resolveAndRun(t.Context(), c, readRequest("late://x")); err != nil {
 			t.Error(err)
 		}
-		want(t, "waited", time.Since(begin), time.Second)
+		checkEqual(t, "waited", time.Since(begin), time.Second)
 	})
 }
 
@@ -196,7 +196,7 @@ func TestNoticesSayWhoSeesADifference(t *testing.T) {
 		x, y := tooltest.Offer("one", tooltest.Action("x")), tooltest.Offer("one", tooltest.Action("y"))
 		fake := tooltest.NewFake("one", x)
 		work := map[string]source.Profile{"work": {}}
-		c := open(t, source.Options{Profiles: work}, fake)
+		c := openCatalog(t, source.Options{Profiles: work}, fake)
 		var mu sync.Mutex
 		var told []string
 		c.Watch(func(ch tool.Change) {
@@ -219,10 +219,10 @@ func TestNoticesSayWhoSeesADifference(t *testing.T) {
 			await.Sleep(time.Second)
 			mu.Lock()
 			defer mu.Unlock()
-			want(t, what, told, expected)
+			checkEqual(t, what, told, expected)
 			told = nil
 		}
-		list := func(profile string) { names(t, c, tool.ListTools, profile) }
+		list := func(profile string) { listedNames(t, c, tool.ListTools, profile) }
 		fake.Publish(x)
 		after("nobody listed", "work", "other")
 		list("work")
@@ -254,7 +254,7 @@ func TestAChangeIsToldUnderEachNameOfAProfile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fake := tooltest.NewFake("one", tooltest.Offer("one", tooltest.Action("x")))
-		c := open(t, source.Options{}, fake)
+		c := openCatalog(t, source.Options{}, fake)
 		told := map[string]bool{}
 		c.Watch(func(ch tool.Change) {
 			if ch.Kind == tool.ToolsChanged {
@@ -269,6 +269,6 @@ func TestAChangeIsToldUnderEachNameOfAProfile(t *testing.T) {
 		fake.Publish(tooltest.Offer("one", tooltest.Action("y")))
 		await.Sleep(time.Second)
 		synctest.Wait()
-		want(t, "told", told, map[string]bool{"": true, "default": true, "@flat": true, "default@flat": true})
+		checkEqual(t, "told", told, map[string]bool{"": true, "default": true, "@flat": true, "default@flat": true})
 	})
 }

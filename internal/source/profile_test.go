@@ -15,7 +15,7 @@ func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
 	a := tooltest.Action("do")
 	a.Off = "off here"
 	tl := tool.Tool{Name: "t", View: tool.Grouped, Actions: []tool.Action{a}}
-	c := open(t, source.Options{Profiles: map[string]source.Profile{"few": {Hide: []string{"t"}}}}, tooltest.NewFake("t", tool.Offer{Tools: []tool.Tool{tl}}))
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"few": {Hide: []string{"t"}}}}, tooltest.NewFake("t", tool.Offer{Tools: []tool.Tool{tl}}))
 	for profile, want := range map[string]tool.ErrorKind{"": "", "few": tool.NotFound} {
 		r := toolCall("t", `{"action":"do"}`)
 		r.Profile = profile
@@ -29,7 +29,7 @@ func TestHiddenIsUnknownWhereItIsOff(t *testing.T) {
 // A profile can be viewed in another form than its settings say by adding the view to its name.
 func TestProfilesInAnotherView(t *testing.T) {
 	t.Parallel()
-	c := open(t, source.Options{Profiles: map[string]source.Profile{
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{
 		"some":   {Hide: []string{"git/push"}, Views: map[string]tool.View{"git": tool.Grouped}},
 		"x@flat": {Tools: []string{"web"}},
 	}},
@@ -46,13 +46,13 @@ func TestProfilesInAnotherView(t *testing.T) {
 		"some@other":   {},           // no such profile
 		"x@flat":       {"web__get"}, // a profile of exactly that name takes precedence
 	} {
-		want(t, "profile "+profile, names(t, c, tool.ListTools, profile), shown)
+		checkEqual(t, "profile "+profile, listedNames(t, c, tool.ListTools, profile), shown)
 	}
 	views := map[string]tool.View{}
 	for _, x := range c.Tools("some@grouped") {
 		views[x.Name] = x.View
 	}
-	want(t, "views", views, map[string]tool.View{"git": tool.Grouped, "web": tool.Grouped})
+	checkEqual(t, "views", views, map[string]tool.View{"git": tool.Grouped, "web": tool.Grouped})
 }
 
 // Tools returns the tools that a profile sees, including those that are switched off.
@@ -60,7 +60,7 @@ func TestToolsOfAProfile(t *testing.T) {
 	t.Parallel()
 	off := tooltest.Action("push")
 	off.Off = "not today"
-	c := open(t, source.Options{Profiles: map[string]source.Profile{"some": {Hide: []string{"git/log", "web"}}}},
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"some": {Hide: []string{"git/log", "web"}}}},
 		tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log"), off)),
 		tooltest.NewFake("web", tooltest.Offer("web", tooltest.Action("get"))),
 	)
@@ -70,7 +70,7 @@ func TestToolsOfAProfile(t *testing.T) {
 			got = append(got, x.Name+" "+a.Name+" "+a.Off)
 		}
 	}
-	want(t, "tools", got, []string{"git push not today"})
+	checkEqual(t, "tools", got, []string{"git push not today"})
 }
 
 // Shown counts a source's Tools without listing them. Tools that are off, and Tools whose actions a profile hides
@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 	offer := tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push"))
 	offer.Tools = append(offer.Tools, off, tool.Tool{Name: "empty"}, tool.Tool{Name: "web", Actions: []tool.Action{tooltest.Action("get")}})
 	fake := tooltest.NewFake("git", offer)
-	c := open(t, source.Options{Profiles: map[string]source.Profile{
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{
 		"": {}, "some": {Hide: []string{"git/push", "web"}}, "none": {Tools: []string{"other"}},
 	}}, fake)
 	for profile, n := range map[string]int{"": 3, "some": 2, "none": 1, "nobody": 1} { // the Tool without actions always counts
@@ -97,7 +97,7 @@ func TestToolsCopiesNoActions(t *testing.T) {
 	for i := range 500 {
 		actions = append(actions, tooltest.Action("a"+strconv.Itoa(i)))
 	}
-	c := open(t, source.Options{}, tooltest.NewFake("git", tooltest.Offer("git", actions...)))
+	c := openCatalog(t, source.Options{}, tooltest.NewFake("git", tooltest.Offer("git", actions...)))
 	if n := testing.AllocsPerRun(10, func() { c.Tools("") }); n > 5 {
 		t.Errorf("%.0f allocations", n)
 	}

@@ -29,18 +29,18 @@ func TestNothingUnreachable(t *testing.T) {
 	recorded := catalogs.Servers()
 	views, on, others := map[tool.View]int{}, 0, 0
 	for seed := range await.Fewer(worlds) {
-		w := newWorld(t, rand.New(rand.NewPCG(uint64(seed), 14)), recorded) // seeded: the same worlds each time
+		w := newRandomCatalog(t, rand.New(rand.NewPCG(uint64(seed), 14)), recorded) // seeded: the same worlds each time
 		for _, a := range w.actions {
 			if a.shown {
 				views[w.views[a.tool.Name]]++
 				on++
-				w.reaches(t, a)
+				w.checkReached(t, a)
 			} else {
 				others++
-				w.hides(t, a)
+				w.checkHidden(t, a)
 			}
 		}
-		w.listsNoOther(t)
+		w.checkListsNoOther(t)
 		if t.Failed() {
 			t.Fatalf("in world %d: profile %+v", seed, w.profile)
 		}
@@ -54,19 +54,19 @@ func TestNothingUnreachable(t *testing.T) {
 // worlds is the number of random catalogs that are tried.
 const worlds = 60
 
-// world is a random catalog with a profile, and what that profile should see.
-type world struct {
+// randomCatalog is a random catalog with a profile, and what that profile should see.
+type randomCatalog struct {
 	catalog *source.Catalog
 	profile source.Profile
 	fakes   map[string]*tooltest.Fake // by name of the tool
-	actions []*expected
+	actions []*expectedAction
 	views   map[string]tool.View // the view in which each tool is shown
 	listed  map[string]gjson.Result
 	gate    *gate.Stage
 }
 
-// expected is an action, and whether the profile shows it.
-type expected struct {
+// expectedAction is an action, and whether the profile shows it.
+type expectedAction struct {
 	tool   *tool.Tool
 	action *tool.Action
 	shown  bool
@@ -89,32 +89,32 @@ var (
 	oddAbout = []string{"", "", "what it is for", "日历和笔记", `"<\`}
 )
 
-// chance is true once in n calls on average.
-func chance(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
+// oneIn is true once in n calls on average.
+func oneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
-// pick returns at most n elements of list in random order.
-func pick[T any](r *rand.Rand, list []T, n int) []T {
+// pickSome returns at most n elements of list in random order.
+func pickSome[T any](r *rand.Rand, list []T, n int) []T {
 	out := slices.Clone(list)
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out[:min(len(out), n)]
 }
 
-// odd returns a server with definitions that no author would write.
-func odd(r *rand.Rand, name string) tool.Tool {
+// oddTool returns a server with definitions that no author would write.
+func oddTool(r *rand.Rand, name string) tool.Tool {
 	t := tool.Tool{Name: name, Prefix: name + "__", About: oddAbout[r.IntN(len(oddAbout))], Description: "Server " + name}
-	if chance(r, 3) {
+	if oneIn(r, 3) {
 		t.Prefix = ""
 	}
-	for _, name := range pick(r, oddActions, 1+r.IntN(12)) {
-		about := strings.Join(pick(r, oddWords, 4), " ")
+	for _, name := range pickSome(r, oddActions, 1+r.IntN(12)) {
+		about := strings.Join(pickSome(r, oddWords, 4), " ")
 		schema := oddSchemas[r.IntN(len(oddSchemas))]
 		def := fmt.Sprintf(`{"name":%s,"description":%s,"inputSchema":%s,"annotations":{"destructiveHint":%t},"x-more":[1.0]}`,
-			quoted(name), quoted(about), schema, chance(r, 2))
-		if chance(r, 3) {
+			quoted(name), quoted(about), schema, oneIn(r, 2))
+		if oneIn(r, 3) {
 			def = `{"title":"T", ` + def[1:]
 		}
 		t.Actions = append(t.Actions, tool.Action{
-			Name: name, Description: about, Definition: json.RawMessage(def), InputSchema: json.RawMessage(schema), DirectOnly: chance(r, 12),
+			Name: name, Description: about, Definition: json.RawMessage(def), InputSchema: json.RawMessage(schema), DirectOnly: oneIn(r, 12),
 		})
 	}
 	return t
@@ -129,37 +129,37 @@ func quoted(s string) string {
 	return string(raw)
 }
 
-// newWorld returns a catalog of recorded and odd servers, and a profile.
-func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
+// newRandomCatalog returns a catalog of recorded and odd servers, and a profile.
+func newRandomCatalog(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *randomCatalog {
 	t.Helper()
 	var tools []tool.Tool
-	for _, s := range pick(r, recorded, r.IntN(3)) {
+	for _, s := range pickSome(r, recorded, r.IntN(3)) {
 		tools = append(tools, s.Tool())
 	}
-	for _, name := range pick(r, oddServers, 1+r.IntN(5)) {
+	for _, name := range pickSome(r, oddServers, 1+r.IntN(5)) {
 		if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name }) {
-			tools = append(tools, odd(r, name))
+			tools = append(tools, oddTool(r, name))
 		}
 	}
 	views := []tool.View{tool.Flat, tool.Grouped, tool.Search}
 	for i := range tools {
-		if chance(r, 8) {
+		if oneIn(r, 8) {
 			tools[i].View = views[r.IntN(len(views))]
 		}
 	}
-	w := &world{fakes: map[string]*tooltest.Fake{}, views: map[string]tool.View{}, listed: map[string]gjson.Result{}, gate: gate.New(gate.Options{})}
+	w := &randomCatalog{fakes: map[string]*tooltest.Fake{}, views: map[string]tool.View{}, listed: map[string]gjson.Result{}, gate: gate.New(gate.Options{})}
 	w.profile = source.Profile{Default: append(views, tool.Auto, tool.Auto)[r.IntN(5)], Budget: []int{1, 2 << 10, 8 << 10, 64 << 10}[r.IntN(4)], Views: map[string]tool.View{}}
-	if chance(r, 6) {
+	if oneIn(r, 6) {
 		w.profile.View = views[r.IntN(len(views))]
 	}
-	if chance(r, 4) {
+	if oneIn(r, 4) {
 		w.profile.Views[tools[0].Name] = views[r.IntN(len(views))]
 	}
 
-	all := sourcesIn(tools)
-	everything := open(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Flat}}}, all...)
+	all := sourcesOfTools(tools)
+	everything := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Flat}}}, all...)
 	exposed := map[[2]string]string{}
-	for _, name := range names(t, everything, tool.ListTools, "") {
+	for _, name := range listedNames(t, everything, tool.ListTools, "") {
 		call, err := everything.Resolve(t.Context(), toolCall(name, "{}"))
 		if err != nil {
 			t.Fatal(err)
@@ -167,36 +167,36 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 		exposed[[2]string{call.Tool, call.Target}] = name
 	}
 
-	hides, keeps := rules(r, tools, 4), []rule(nil)
-	if chance(r, 4) {
-		keeps = rules(r, tools, 8)
+	hides, keeps := drawRules(r, tools, 4), []rule(nil)
+	if oneIn(r, 4) {
+		keeps = drawRules(r, tools, 8)
 	}
 	w.profile.Hide, w.profile.Tools = patterns(hides), patterns(keeps)
 	for i := range tools {
 		tl := &tools[i]
-		if chance(r, 12) {
+		if oneIn(r, 12) {
 			tl.Off = "the whole server is off"
 		}
 		tl.Actions = slices.Clone(tl.Actions)
 		for j := range tl.Actions {
 			a := &tl.Actions[j]
-			if chance(r, 8) {
+			if oneIn(r, 8) {
 				a.Off = "switched off"
 			}
 			covers := func(r rule) bool { return r.covers(tl.Name, a.Name) }
-			w.actions = append(w.actions, &expected{
+			w.actions = append(w.actions, &expectedAction{
 				tool: tl, action: a,
 				shown: tl.Off == "" && a.Off == "" && !a.DirectOnly && !slices.ContainsFunc(hides, covers) && (len(keeps) == 0 || slices.ContainsFunc(keeps, covers)),
 				names: []string{tl.Name + "/" + a.Name, tl.Name + "." + a.Name, exposed[[2]string{tl.Name, a.Name}], tl.Prefix + a.Name, a.Name, tl.Name + "__" + a.Name},
 			})
 		}
 	}
-	all = sourcesIn(tools)
+	all = sourcesOfTools(tools)
 	for _, s := range all {
 		w.fakes[s.Name()] = s.(*tooltest.Fake) //nolint:forcetypeassert // made so below
 	}
-	w.catalog = open(t, source.Options{Profiles: map[string]source.Profile{"": w.profile}}, all...)
-	for _, e := range list(t, w.catalog, tool.ListTools, "") {
+	w.catalog = openCatalog(t, source.Options{Profiles: map[string]source.Profile{"": w.profile}}, all...)
+	for _, e := range listEntries(t, w.catalog, tool.ListTools, "") {
 		name := e.Get("name").String()
 		if _, twice := w.listed[name]; twice || !callLine.MatchString(name) {
 			t.Errorf("%q is listed twice, or no name that all clients take", name)
@@ -212,8 +212,8 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 // callLine matches the names of tools that all clients accept.
 var callLine = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// sourcesIn returns a source for each tool.
-func sourcesIn(tools []tool.Tool) []tool.Source {
+// sourcesOfTools returns a source for each tool.
+func sourcesOfTools(tools []tool.Tool) []tool.Source {
 	var out []tool.Source
 	for _, t := range tools {
 		out = append(out, tooltest.NewFake(t.Name, tool.Offer{Tools: []tool.Tool{t}}))
@@ -228,8 +228,8 @@ func (r rule) covers(tool, action string) bool {
 	return (r.tool == "" || r.tool == tool) && (r.action == "" || r.action == action)
 }
 
-// rules returns up to n random rules.
-func rules(r *rand.Rand, tools []tool.Tool, n int) []rule {
+// drawRules returns up to n random rules.
+func drawRules(r *rand.Rand, tools []tool.Tool, n int) []rule {
 	var out []rule
 	for range r.IntN(n + 1) {
 		t := tools[r.IntN(len(tools))]
@@ -255,8 +255,8 @@ func patterns(rules []rule) []string {
 	return out
 }
 
-// call makes a call as the pipeline does, through the stages that refuse hidden and disabled actions.
-func (w *world) call(t *testing.T, name, args string) (*tool.Call, tool.Result, error) {
+// callTool makes a call as the pipeline does, through the stages that refuse hidden and disabled actions.
+func (w *randomCatalog) callTool(t *testing.T, name, args string) (*tool.Call, tool.Result, error) {
 	t.Helper()
 	r := toolCall(name, args)
 	r.Origin = tool.MCPLocal
@@ -273,28 +273,28 @@ func (w *world) call(t *testing.T, name, args string) (*tool.Call, tool.Result, 
 	return call, result, err
 }
 
-// text returns the text of a call's result, "" if the call is refused.
-func (w *world) text(t *testing.T, name, args string) string {
+// resultText returns the text of a call's result, "" if the call is refused.
+func (w *randomCatalog) resultText(t *testing.T, name, args string) string {
 	t.Helper()
-	_, r, err := w.call(t, name, args)
+	_, r, err := w.callTool(t, name, args)
 	if err != nil {
 		return ""
 	}
 	return gjson.GetBytes(r.Raw, "content.0.text").String()
 }
 
-// is reports whether c is a call of the action.
-func (a *expected) is(c *tool.Call) bool {
+// isTargetOf reports whether c is a call of the action.
+func (a *expectedAction) isTargetOf(c *tool.Call) bool {
 	return c != nil && c.Source.Name() == a.tool.Name && c.Action != nil && c.Action.Name == a.action.Name
 }
 
 // oddArgs are arguments that a gateway would change if it decoded and encoded them.
 const oddArgs = `{"n":1.0e2, "text":"\u00e9","deep":{"action":"x"}}`
 
-// called checks that a call by name reaches the action with its arguments unchanged.
-func (w *world) called(t *testing.T, a *expected, name, args string) {
+// checkCall checks that a call by name reaches the action with its arguments unchanged.
+func (w *randomCatalog) checkCall(t *testing.T, a *expectedAction, name, args string) {
 	t.Helper()
-	_, _, err := w.call(t, name, args)
+	_, _, err := w.callTool(t, name, args)
 	calls := w.fakes[a.tool.Name].Calls()
 	if err != nil || len(calls) == 0 {
 		t.Errorf("%s of %s, called as %s %s: %v", a.action.Name, a.tool.Name, name, args, err)
@@ -302,35 +302,35 @@ func (w *world) called(t *testing.T, a *expected, name, args string) {
 	}
 	got := calls[len(calls)-1]
 	same := string(got.Args) == oddArgs || string(got.Args) == strings.ReplaceAll(oddArgs, ", ", ",") // with the grouped argument "action" taken out
-	if !a.is(&got) || got.Tool != a.tool.Name || got.Target != a.action.Name || !same {
+	if !a.isTargetOf(&got) || got.Tool != a.tool.Name || got.Target != a.action.Name || !same {
 		t.Errorf("%s of %s, called as %s %s, arrives as %s of %s with %s", a.action.Name, a.tool.Name, name, args, got.Target, got.Tool, got.Args)
 	}
 }
 
-// reaches checks that a client can find, describe and call an action with only what the gateway
+// checkReached checks that a client can find, describe and call an action with only what the gateway
 // shows.
-func (w *world) reaches(t *testing.T, a *expected) {
+func (w *randomCatalog) checkReached(t *testing.T, a *expectedAction) {
 	t.Helper()
 	before := len(w.fakes[a.tool.Name].Calls())
 	made := 2
-	w.called(t, a, a.tool.Name+"/"+a.action.Name, oddArgs)
+	w.checkCall(t, a, a.tool.Name+"/"+a.action.Name, oddArgs)
 	switch w.views[a.tool.Name] { //nolint:exhaustive // Auto is none of them
 	case tool.Flat:
 		name := ""
 		for exposed := range w.listed {
-			if call, err := w.catalog.Resolve(t.Context(), toolCall(exposed, "{}")); err == nil && a.is(call) {
+			if call, err := w.catalog.Resolve(t.Context(), toolCall(exposed, "{}")); err == nil && a.isTargetOf(call) {
 				name = exposed
 			}
 		}
-		described(t, a, name, w.listed[name].Raw)
-		w.called(t, a, name, oddArgs)
+		checkDefinition(t, a, name, w.listed[name].Raw)
+		w.checkCall(t, a, name, oddArgs)
 	case tool.Grouped:
-		w.reachesGrouped(t, a)
+		w.checkReachedGrouped(t, a)
 	case tool.Search:
 		name := w.find(t, a)
-		described(t, a, name, w.text(t, "collie_describe", `{"name":`+quoted(name)+`}`))
-		w.called(t, a, "collie_call", `{"name":`+quoted(name)+`,"args":`+oddArgs+`}`)
-		w.called(t, a, name, oddArgs)
+		checkDefinition(t, a, name, w.resultText(t, "collie_describe", `{"name":`+quoted(name)+`}`))
+		w.checkCall(t, a, "collie_call", `{"name":`+quoted(name)+`,"args":`+oddArgs+`}`)
+		w.checkCall(t, a, name, oddArgs)
 		made++
 	}
 	if n := len(w.fakes[a.tool.Name].Calls()) - before; n != made {
@@ -338,8 +338,8 @@ func (w *world) reaches(t *testing.T, a *expected) {
 	}
 }
 
-// described checks that a definition is the author's but for the name.
-func described(t *testing.T, a *expected, name, definition string) {
+// checkDefinition checks that a definition is the author's but for the name.
+func checkDefinition(t *testing.T, a *expectedAction, name, definition string) {
 	t.Helper()
 	want, err := sjson.Set(string(a.action.Definition), "name", name)
 	if err != nil {
@@ -350,8 +350,8 @@ func described(t *testing.T, a *expected, name, definition string) {
 	}
 }
 
-// reachesGrouped does the checks of reaches for an action that is shown in a grouped tool.
-func (w *world) reachesGrouped(t *testing.T, a *expected) {
+// checkReachedGrouped does the checks of reaches for an action that is shown in a grouped tool.
+func (w *randomCatalog) checkReachedGrouped(t *testing.T, a *expectedAction) {
 	t.Helper()
 	entry := w.listed[a.tool.Name]
 	enum := entry.Get("inputSchema.properties.action.enum").Array()
@@ -360,7 +360,7 @@ func (w *world) reachesGrouped(t *testing.T, a *expected) {
 		return
 	}
 	help := enum[len(enum)-1].String()
-	page := w.text(t, a.tool.Name, `{"action":`+quoted(help)+`,"topic":`+quoted(a.action.Name)+`}`)
+	page := w.resultText(t, a.tool.Name, `{"action":`+quoted(help)+`,"topic":`+quoted(a.action.Name)+`}`)
 	if !strings.Contains(page, "\n"+string(a.action.InputSchema)+"\n") {
 		t.Errorf("help for %s of %s is %.500q", a.action.Name, a.tool.Name, page)
 	}
@@ -368,7 +368,7 @@ func (w *world) reachesGrouped(t *testing.T, a *expected) {
 	if !entry.Get("inputSchema.properties.args").Exists() {
 		args = `{"action":` + quoted(a.action.Name) + `,` + oddArgs[1:]
 	}
-	w.called(t, a, a.tool.Name, args)
+	w.checkCall(t, a, a.tool.Name, args)
 }
 
 // found matches the line of a finding, and its name.
@@ -376,12 +376,12 @@ var found = regexp.MustCompile(`(?m)^([A-Za-z0-9_-]{1,64})\(`)
 
 // find asks for an action by its name, then by words of its description, and returns the name under which it is
 // found.
-func (w *world) find(t *testing.T, a *expected) string {
+func (w *randomCatalog) find(t *testing.T, a *expectedAction) string {
 	t.Helper()
 	words, _, _ := strings.Cut(a.action.Description, ".")
 	for _, question := range []string{a.action.Name, words, a.action.Name + " " + words} {
-		for _, name := range w.findings(t, a, question) {
-			if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err == nil && a.is(call) {
+		for _, name := range w.foundNames(t, a, question) {
+			if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err == nil && a.isTargetOf(call) {
 				return name
 			}
 		}
@@ -390,30 +390,30 @@ func (w *world) find(t *testing.T, a *expected) string {
 	return ""
 }
 
-// findings returns the names that a search limited to the action's server finds.
-func (w *world) findings(t *testing.T, a *expected, question string) []string {
+// foundNames returns the names that a search limited to the action's server finds.
+func (w *randomCatalog) foundNames(t *testing.T, a *expectedAction, question string) []string {
 	t.Helper()
 	var out []string
-	text := w.text(t, "collie_find", `{"limit":20,"server":`+quoted(a.tool.Name)+`,"query":`+quoted(question)+`}`)
+	text := w.resultText(t, "collie_find", `{"limit":20,"server":`+quoted(a.tool.Name)+`,"query":`+quoted(question)+`}`)
 	for _, m := range found.FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
 	}
 	return out
 }
 
-// hides checks that a client cannot find, describe or call an action under any of its names.
-func (w *world) hides(t *testing.T, a *expected) {
+// checkHidden checks that a client cannot find, describe or call an action under any of its names.
+func (w *randomCatalog) checkHidden(t *testing.T, a *expectedAction) {
 	t.Helper()
 	before := len(w.fakes[a.tool.Name].Calls())
 	for _, name := range append(a.names, a.tool.Name) {
-		means, _, err := w.call(t, name, `{"action":`+quoted(a.action.Name)+`}`)
-		if err == nil && a.is(means) {
+		means, _, err := w.callTool(t, name, `{"action":`+quoted(a.action.Name)+`}`)
+		if err == nil && a.isTargetOf(means) {
 			t.Errorf("%s of %s is called as %s", a.action.Name, a.tool.Name, name)
 		}
-		if through, _, err := w.call(t, "collie_call", `{"name":`+quoted(name)+`,"args":{"action":`+quoted(a.action.Name)+`}}`); err == nil && a.is(through) {
+		if through, _, err := w.callTool(t, "collie_call", `{"name":`+quoted(name)+`,"args":{"action":`+quoted(a.action.Name)+`}}`); err == nil && a.isTargetOf(through) {
 			t.Errorf("%s of %s is called as %s by collie_call", a.action.Name, a.tool.Name, name)
 		}
-		text := w.text(t, "collie_describe", `{"name":`+quoted(name)+`}`)
+		text := w.resultText(t, "collie_describe", `{"name":`+quoted(name)+`}`)
 		if means == nil && text != "" && w.fakes[name] == nil { // a tool with other actions that are shown may be described as a whole
 			t.Errorf("%s, which cannot be called, is described as %.200s", name, text)
 		}
@@ -422,28 +422,28 @@ func (w *world) hides(t *testing.T, a *expected) {
 		}
 	}
 	for _, call := range w.fakes[a.tool.Name].Calls()[before:] {
-		if a.is(&call) {
+		if a.isTargetOf(&call) {
 			t.Errorf("a call arrives at %s of %s", a.action.Name, a.tool.Name)
 		}
 	}
 	for _, help := range []string{"help", "collie_help"} {
-		page := w.text(t, a.tool.Name, `{"action":"`+help+`","topic":`+quoted(a.action.Name)+`}`)
+		page := w.resultText(t, a.tool.Name, `{"action":"`+help+`","topic":`+quoted(a.action.Name)+`}`)
 		if strings.Contains(page, "# "+a.tool.Name+" "+a.action.Name+"\n") {
 			t.Errorf("there is help for %s of %s", a.action.Name, a.tool.Name)
 		}
 	}
-	if r, err := run(t.Context(), w.catalog, tool.Request{Kind: tool.KindRead, Name: "collie://help/" + a.tool.Name + "/" + a.action.Name}); err == nil {
+	if r, err := resolveAndRun(t.Context(), w.catalog, tool.Request{Kind: tool.KindRead, Name: "collie://help/" + a.tool.Name + "/" + a.action.Name}); err == nil {
 		t.Errorf("%s of %s has a help page: %s", a.action.Name, a.tool.Name, r.Raw)
 	}
-	for _, name := range w.findings(t, a, a.action.Name+" "+a.action.Description) {
-		if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err != nil || a.is(call) {
+	for _, name := range w.foundNames(t, a, a.action.Name+" "+a.action.Description) {
+		if call, err := w.catalog.Resolve(t.Context(), toolCall(name, "{}")); err != nil || a.isTargetOf(call) {
 			t.Errorf("%s of %s is found as %s: %v", a.action.Name, a.tool.Name, name, err)
 		}
 	}
 }
 
-// listsNoOther checks that the list shows exactly what the profile shows.
-func (w *world) listsNoOther(t *testing.T) {
+// checkListsNoOther checks that the list shows exactly what the profile shows.
+func (w *randomCatalog) checkListsNoOther(t *testing.T) {
 	t.Helper()
 	want, searched := map[string]bool{}, false
 	flat := 0

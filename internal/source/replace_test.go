@@ -16,11 +16,11 @@ import (
 func TestSetTellsChangesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		one, two := newResources("one", "x://a"), newResources("two", "x://b")
+		one, two := newResourceSource("one", "x://a"), newResourceSource("two", "x://b")
 		profiles := func(hidden ...string) map[string]source.Profile {
 			return map[string]source.Profile{"": {Hide: hidden}}
 		}
-		c := open(t, source.Options{Profiles: profiles()}, one)
+		c := openCatalog(t, source.Options{Profiles: profiles()}, one)
 		var told atomic.Int64
 		defer c.Watch(func(tool.Change) { told.Add(1) })()
 		for _, step := range []struct {
@@ -29,11 +29,11 @@ func TestSetTellsChangesOnly(t *testing.T) {
 			profiles map[string]source.Profile
 			want     int64 // notices: one for each kind of list
 		}{
-			{"the same", []tool.Source{one}, profiles(), 0},
-			{"another source", []tool.Source{one, two}, profiles(), 3},
-			{"another order", []tool.Source{two, one}, profiles(), 3},
-			{"another profile", []tool.Source{two, one}, profiles("one"), 3},
-			{"the same again", []tool.Source{two, one}, profiles("one"), 0},
+			{what: "the same", sources: []tool.Source{one}, profiles: profiles()},
+			{what: "another source", sources: []tool.Source{one, two}, profiles: profiles(), want: 3},
+			{what: "another order", sources: []tool.Source{two, one}, profiles: profiles(), want: 3},
+			{what: "another profile", sources: []tool.Source{two, one}, profiles: profiles("one"), want: 3},
+			{what: "the same again", sources: []tool.Source{two, one}, profiles: profiles("one")},
 		} {
 			c.Set(step.sources, step.profiles, nil)
 			await.Sleep(time.Second)
@@ -49,8 +49,8 @@ func TestSetTellsChangesOnly(t *testing.T) {
 // over.
 func TestUnsubscribeFromASuccessor(t *testing.T) {
 	t.Parallel()
-	old, next := newResources("one", "x://a"), newResources("one", "x://a")
-	c := open(t, source.Options{}, old)
+	old, next := newResourceSource("one", "x://a"), newResourceSource("one", "x://a")
+	c := openCatalog(t, source.Options{}, old)
 	if err := c.Subscribe(t.Context(), "", "x://a"); err != nil {
 		t.Fatal(err)
 	}

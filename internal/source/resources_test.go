@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// newResources returns a source that offers resources and can be subscribed to.
-func newResources(name string, uris ...string) *tooltest.Fake {
+// newResourceSource returns a source that offers resources and can be subscribed to.
+func newResourceSource(name string, uris ...string) *tooltest.Fake {
 	offer := tooltest.Offer(name)
 	offer.Subscribes = true
 	for _, uri := range uris {
@@ -24,8 +24,8 @@ func newResources(name string, uris ...string) *tooltest.Fake {
 	return tooltest.NewFake(name, offer)
 }
 
-// read returns a client's request to read a resource.
-func read(uri string) tool.Request {
+// readRequest returns a client's request to read a resource.
+func readRequest(uri string) tool.Request {
 	return tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")}
 }
 
@@ -34,16 +34,16 @@ func read(uri string) tool.Request {
 func TestResourceOfferedTwice(t *testing.T) {
 	t.Parallel()
 	const uri, alias = "x://a?b=c d", "collie://server/two/x:%2F%2Fa%3Fb=c%20d"
-	one, two := newResources("one", uri, uri), newResources("two", uri, "x://only")
-	c := open(t, source.Options{}, one, two)
-	want(t, "resources", names(t, c, tool.ListResources, ""), []string{uri, alias, "x://only"})
+	one, two := newResourceSource("one", uri, uri), newResourceSource("two", uri, "x://only")
+	c := openCatalog(t, source.Options{}, one, two)
+	checkEqual(t, "resources", listedNames(t, c, tool.ListResources, ""), []string{uri, alias, "x://only"})
 
 	for name, owner := range map[string]*tooltest.Fake{uri: one, alias: two} {
-		r, err := run(t.Context(), c, read(name))
+		r, err := resolveAndRun(t.Context(), c, readRequest(name))
 		if err != nil {
 			t.Fatalf("read %s: %v", name, err)
 		}
-		want(t, "uri in the contents", gjson.GetBytes(r.Raw, "contents.0.uri").String(), name)
+		checkEqual(t, "uri in the contents", gjson.GetBytes(r.Raw, "contents.0.uri").String(), name)
 		if calls := owner.Calls(); len(calls) != 1 || calls[0].Target != uri {
 			t.Errorf("read of %s: %s was asked %+v", name, owner.Name(), calls)
 		}
@@ -64,17 +64,17 @@ func TestResourceOfferedTwice(t *testing.T) {
 	}
 	two.Touch(uri)
 	one.Touch(uri)
-	want(t, "told", told, []string{alias + " " + alias, uri + " " + uri})
+	checkEqual(t, "told", told, []string{alias + " " + alias, uri + " " + uri})
 }
 
 // No source can answer for our own URIs.
 func TestOwnScheme(t *testing.T) {
 	t.Parallel()
-	bad := newResources("bad", "collie://instructions/good")
+	bad := newResourceSource("bad", "collie://instructions/good")
 	good := tooltest.NewFake("good", tool.Offer{Instructions: "the truth"})
-	c := open(t, source.Options{}, bad, good)
-	want(t, "resources", names(t, c, tool.ListResources, ""), []string{"collie://server/bad/collie:%2F%2Finstructions%2Fgood"})
-	r, err := run(t.Context(), c, read("collie://instructions/good"))
+	c := openCatalog(t, source.Options{}, bad, good)
+	checkEqual(t, "resources", listedNames(t, c, tool.ListResources, ""), []string{"collie://server/bad/collie:%2F%2Finstructions%2Fgood"})
+	r, err := resolveAndRun(t.Context(), c, readRequest("collie://instructions/good"))
 	if err != nil || gjson.GetBytes(r.Raw, "contents.0.text").String() != "the truth" {
 		t.Errorf("%s %v", r.Raw, err)
 	}
@@ -103,7 +103,7 @@ func TestUnlistedResource(t *testing.T) {
 	for _, uri := range []string{"free://a", "free://b", "free://refused", "free://down"} {
 		two.On(uri, contents)
 	}
-	c := open(t, source.Options{}, pattern, one, two)
+	c := openCatalog(t, source.Options{}, pattern, one, two)
 	asked := func(uri string) string {
 		var by []string
 		for _, f := range []*tooltest.Fake{pattern, one, two} {
@@ -127,19 +127,19 @@ func TestUnlistedResource(t *testing.T) {
 		"free://lost":    {"one two", tool.Unavailable},
 		"free://none":    {"one two", tool.NotFound},
 	} {
-		_, err := run(t.Context(), c, read(uri))
+		_, err := resolveAndRun(t.Context(), c, readRequest(uri))
 		if kind := tool.KindOf(err); err != nil && kind != tt.kind || err == nil && tt.kind != "" {
 			t.Errorf("read %s: %v, want kind %q", uri, err, tt.kind)
 		}
-		want(t, "asked for "+uri, asked(uri), tt.asked)
+		checkEqual(t, "asked for "+uri, asked(uri), tt.asked)
 	}
 }
 
 // Subscribers are counted: the source is asked once for all of them, and again after it refused.
 func TestSubscriptionsAreCounted(t *testing.T) {
 	t.Parallel()
-	one := newResources("one", "x://a")
-	c := open(t, source.Options{Profiles: map[string]source.Profile{"other": {}}}, one)
+	one := newResourceSource("one", "x://a")
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"other": {}}}, one)
 	do := func(f func(context.Context, string, string) error, profile string) {
 		t.Helper()
 		if err := f(t.Context(), profile, "x://a"); err != nil {
@@ -149,16 +149,16 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	do(c.Subscribe, "")
 	do(c.Subscribe, "other")
 	do(c.Unsubscribe, "")
-	want(t, "asked", one.Asked(), []string{"subscribe x://a"})
+	checkEqual(t, "asked", one.Asked(), []string{"subscribe x://a"})
 	one.Publish(tooltest.Offer("one"), tool.ResourcesChanged) // no longer listed, but still subscribed to
 	do(c.Unsubscribe, "")
 	do(c.Unsubscribe, "") // one too many
-	want(t, "asked", one.Asked(), []string{"subscribe x://a", "unsubscribe x://a"})
+	checkEqual(t, "asked", one.Asked(), []string{"subscribe x://a", "unsubscribe x://a"})
 	if err := c.Subscribe(t.Context(), "", "x://a"); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("subscribe to what nobody has: %v", err)
 	}
 
-	one.Publish(*newResources("", "x://a").Offer())
+	one.Publish(*newResourceSource("", "x://a").Offer())
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -169,7 +169,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	want(t, "subscribed", one.Subscribed(), nil)
+	checkEqual(t, "subscribed", one.Subscribed(), nil)
 	for i, asked := range one.Asked() {
 		if verb := []string{"subscribe ", "unsubscribe "}[i%2]; asked != verb+"x://a" {
 			t.Fatalf("request %d is %q: they are out of order", i, asked)
@@ -182,7 +182,7 @@ func TestLevels(t *testing.T) {
 	t.Parallel()
 	one, late := tooltest.NewFake("one", tool.Offer{Logs: true}), tooltest.NewStarting("late")
 	defer late.Fail()
-	c := open(t, source.Options{}, one, late)
+	c := openCatalog(t, source.Options{}, one, late)
 	for _, step := range []struct{ holder, level string }{
 		{"a", "error"}, {"b", "info"}, {"c", "warning"}, {"b", "debug"}, {"b", ""}, {"a", ""}, {"c", ""},
 	} {
@@ -190,8 +190,8 @@ func TestLevels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want(t, "levels", one.Levels(), []string{"error", "info", "debug", "warning"})
-	want(t, "levels of one that starts", late.Levels(), one.Levels())
+	checkEqual(t, "levels", one.Levels(), []string{"error", "info", "debug", "warning"})
+	checkEqual(t, "levels of one that starts", late.Levels(), one.Levels())
 	if err := c.SetLevel(t.Context(), "a", "loud"); tool.KindOf(err) != tool.Invalid {
 		t.Errorf("level loud: %v", err)
 	}
@@ -202,27 +202,27 @@ func TestLevels(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("名", 600)
-	c := open(t, source.Options{Instructions: strings.Repeat("ü", 3<<10)},
+	c := openCatalog(t, source.Options{Instructions: strings.Repeat("ü", 3<<10)},
 		tooltest.NewFake("a", tool.Offer{Instructions: "  short\n"}), tooltest.NewFake("b", tool.Offer{Instructions: long}))
 	got := c.Instructions("")
 	parts := strings.Split(got, "\n\n## ")
 	if len(parts) != 3 || len(parts[0]) != 4<<10 || strings.Trim(parts[0], "ü") != "" {
 		t.Fatalf("%d parts, the first of %d bytes", len(parts), len(parts[0]))
 	}
-	want(t, "a", parts[1], "a\nshort")
-	want(t, "b", parts[2], "b\n"+strings.Repeat("名", 500)+"… (read collie://instructions/b)")
-	want(t, "resources", names(t, c, tool.ListResources, ""), []string{"collie://instructions/b"})
-	r, err := run(t.Context(), c, read("collie://instructions/b"))
+	checkEqual(t, "a", parts[1], "a\nshort")
+	checkEqual(t, "b", parts[2], "b\n"+strings.Repeat("名", 500)+"… (read collie://instructions/b)")
+	checkEqual(t, "resources", listedNames(t, c, tool.ListResources, ""), []string{"collie://instructions/b"})
+	r, err := resolveAndRun(t.Context(), c, readRequest("collie://instructions/b"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "the whole", gjson.GetBytes(r.Raw, "contents.0.text").String(), long)
+	checkEqual(t, "the whole", gjson.GetBytes(r.Raw, "contents.0.text").String(), long)
 
 	var many []tool.Source
 	for i := range 40 {
 		many = append(many, tooltest.NewFake("s"+string(rune('A'+i)), tool.Offer{Instructions: strings.Repeat("x", 1000)}))
 	}
-	if n := len(open(t, source.Options{Instructions: strings.Repeat("y", 9000)}, many...).Instructions("")); n > 8<<10 || n < 7<<10 {
+	if n := len(openCatalog(t, source.Options{Instructions: strings.Repeat("y", 9000)}, many...).Instructions("")); n > 8<<10 || n < 7<<10 {
 		t.Errorf("%d bytes in all, want nearly and at most 8 KiB", n)
 	}
 }

@@ -23,11 +23,11 @@ func catalogOf(t *testing.T, servers []catalogs.Server, about string) *source.Ca
 		tl.View, tl.About = tool.Search, about
 		sources = append(sources, tooltest.NewFake(s.Name, tool.Offer{Tools: []tool.Tool{tl}}))
 	}
-	return open(t, source.Options{}, sources...)
+	return openCatalog(t, source.Options{}, sources...)
 }
 
-// ask calls one of the three search tools and returns the text of its result.
-func ask(t *testing.T, c *source.Catalog, name, args string) (string, error) {
+// callSearchTool calls one of the three search tools and returns the text of its result.
+func callSearchTool(t *testing.T, c *source.Catalog, name, args string) (string, error) {
 	t.Helper()
 	call, err := c.Resolve(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)})
 	if err != nil {
@@ -84,14 +84,14 @@ func TestSearchReaches(t *testing.T) {
 		for _, def := range s.Tools {
 			original := gjson.GetBytes(def, "name").String()
 			name := s.Name + "__" + original
-			found, err := ask(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"server":%q,"limit":20}`, original, s.Name))
+			found, err := callSearchTool(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"server":%q,"limit":20}`, original, s.Name))
 			if err != nil || !strings.Contains(found, name+"(") {
 				if !strings.Contains(found, original[:min(len(original), 20)]) { // a long name is cut
 					t.Errorf("%s is not found by its name: %v\n%s", name, err, found)
 				}
 				continue
 			}
-			described, err := ask(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name))
+			described, err := callSearchTool(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name))
 			if err != nil || gjson.Get(described, "inputSchema").Raw != gjson.GetBytes(def, "inputSchema").Raw || gjson.Get(described, "name").String() != name {
 				t.Errorf("%s is described as %.200q, %v", name, described, err)
 			}
@@ -112,29 +112,29 @@ func TestSearchHides(t *testing.T) {
 	off := tooltest.Action("off")
 	off.Off = "switched off"
 	fake := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("push"), tooltest.Action("pull"), off))
-	c := open(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Search, Hide: []string{"git/push"}}}}, fake)
+	c := openCatalog(t, source.Options{Profiles: map[string]source.Profile{"": {View: tool.Search, Hide: []string{"git/push"}}}}, fake)
 	for _, name := range []string{"push", "off"} {
-		if found, err := ask(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"limit":20}`, name)); err != nil || strings.Contains(found, name) {
+		if found, err := callSearchTool(t, c, "collie_find", fmt.Sprintf(`{"query":%q,"limit":20}`, name)); err != nil || strings.Contains(found, name) {
 			t.Errorf("%s is found: %q, %v", name, found, err)
 		}
 	}
 	for _, name := range []string{"git__push", "git/push", "git.push", "collie_call", "collie_find", "", "nothing"} {
-		if _, err := ask(t, c, "collie_call", fmt.Sprintf(`{"name":%q,"args":{}}`, name)); err == nil {
+		if _, err := callSearchTool(t, c, "collie_call", fmt.Sprintf(`{"name":%q,"args":{}}`, name)); err == nil {
 			t.Errorf("%q is called", name)
 		}
-		if _, err := ask(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name)); err == nil {
+		if _, err := callSearchTool(t, c, "collie_describe", fmt.Sprintf(`{"name":%q}`, name)); err == nil {
 			t.Errorf("%q is described", name)
 		}
 	}
 	for _, args := range []string{`{}`, `{"name":1}`, `{"name":"git__pull","args":"x"}`, `{"name":"git__pull","args":[1]}`} {
-		if _, err := ask(t, c, "collie_call", args); err == nil || tool.KindOf(err) != tool.Invalid {
+		if _, err := callSearchTool(t, c, "collie_call", args); err == nil || tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%s gives %v, want an error of kind invalid", args, err)
 		}
 	}
-	if text, err := ask(t, c, "collie_call", `{"name":"git__pull"}`); err != nil || len(fake.Calls()) != 1 {
+	if text, err := callSearchTool(t, c, "collie_call", `{"name":"git__pull"}`); err != nil || len(fake.Calls()) != 1 {
 		t.Errorf("a call without args is not made: %q, %v", text, err)
 	}
-	if _, err := ask(t, c, "collie_find", `{"query":"pull","server":"nowhere"}`); err == nil || !strings.Contains(fmt.Sprint(err), "nowhere") {
+	if _, err := callSearchTool(t, c, "collie_find", `{"query":"pull","server":"nowhere"}`); err == nil || !strings.Contains(fmt.Sprint(err), "nowhere") {
 		t.Errorf("a server that is not there gives %v", err)
 	}
 }
@@ -146,11 +146,11 @@ func TestSearchBesideOthers(t *testing.T) {
 	web, git := tooltest.Offer("web", tooltest.Action("get")), tooltest.Offer("git", tooltest.Action("push"))
 	web.Tools[0].Prefix, git.Tools[0].View = "", tool.Search
 	web.Tools[0].Actions = append(web.Tools[0].Actions, tooltest.Action("collie_find"))
-	c := open(t, source.Options{}, tooltest.NewFake("web", web), tooltest.NewFake("git", git))
-	if got := strings.Join(names(t, c, tool.ListTools, ""), " "); got != "get web__collie_find collie_find collie_describe collie_call" {
+	c := openCatalog(t, source.Options{}, tooltest.NewFake("web", web), tooltest.NewFake("git", git))
+	if got := strings.Join(listedNames(t, c, tool.ListTools, ""), " "); got != "get web__collie_find collie_find collie_describe collie_call" {
 		t.Errorf("the tools are %s", got)
 	}
-	if found, err := ask(t, c, "collie_find", `{"query":"get push"}`); err != nil || strings.Contains(found, "get(") || !strings.Contains(found, "git__push(") {
+	if found, err := callSearchTool(t, c, "collie_find", `{"query":"get push"}`); err != nil || strings.Contains(found, "get(") || !strings.Contains(found, "git__push(") {
 		t.Errorf("found are %q, %v", found, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestSearchLanguage(t *testing.T) {
 		`{"query":"创建共享日历","server":"lark-zh"}`:  false,
 		`{"query":"完全无关的话","server":"context7"}`: false, // nothing fits
 	} {
-		text, err := ask(t, c, "collie_find", args)
+		text, err := callSearchTool(t, c, "collie_find", args)
 		if err != nil {
 			t.Fatal(err)
 		}

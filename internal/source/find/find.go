@@ -125,8 +125,8 @@ func New(docs []Doc) *Index {
 		add(inServer, d.Name[:prefix])
 		add(inName, d.Name[prefix:])
 		x.nameVerbs[i] = verbsOf(s.found)
-		scan(d.Name[prefix:], func(word string) {
-			word = lower(word)
+		scanRuns(d.Name[prefix:], func(word string) {
+			word = lowerCut(word)
 			if list := x.forms[word]; len(list) == 0 || list[len(list)-1] != int32(i) {
 				x.forms[word] = append(list, int32(i))
 			}
@@ -210,18 +210,18 @@ func (x *Index) Search(text string, limit int) []Hit {
 		return nil
 	}
 	s := newScores(x.docs)
-	matches := x.matches(words)
+	matches := x.findMatches(words)
 	for i := range words {
 		x.addWord(s, &words[i], matches[i])
 	}
-	hits := x.hits(s, wanted)
+	hits := x.collectHits(s, wanted)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits[:min(limit, len(hits))]
 }
 
-// matches returns the terms that each word of a question matches. A term that several words match counts in full for
+// findMatches returns the terms that each word of a question matches. A term that several words match counts in full for
 // one of them only: the one with the greatest weight.
-func (x *Index) matches(words []queryWord) [][]variant {
+func (x *Index) findMatches(words []queryWord) [][]variant {
 	type claim struct {
 		word   int
 		weight float64
@@ -306,9 +306,9 @@ func (x *Index) addWord(s *scores, word *queryWord, variants []variant) {
 	s.touched = s.touched[:0]
 }
 
-// hits returns the documents that have a score. It lowers the score of those that lack words of the question and of
+// collectHits returns the documents that have a score. It lowers the score of those that lack words of the question and of
 // those with other words in their name, and multiplies it by verbFactor.
-func (x *Index) hits(s *scores, wanted verbSet) (hits []Hit) {
+func (x *Index) collectHits(s *scores, wanted verbSet) (hits []Hit) {
 	for d, t := range s.total {
 		if t > 0 {
 			t *= 1 - coverageWeight + coverageWeight*s.met[d]/s.all

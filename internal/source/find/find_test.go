@@ -11,8 +11,8 @@ import (
 	"collie/test/catalogs"
 )
 
-// found returns the names of the limit best documents, the best first.
-func found(docs []find.Doc, question string, limit int) []string {
+// searchNames returns the names of the limit best documents, the best first.
+func searchNames(docs []find.Doc, question string, limit int) []string {
 	var names []string
 	for _, h := range find.New(docs).Search(question, limit) {
 		names = append(names, docs[h.Doc].Name)
@@ -43,12 +43,12 @@ func TestWords(t *testing.T) {
 		"invoice":               "x3",
 		"requets":               "createPullRequest", // two letters changed places
 	} {
-		if got := found(docs, question, 1); !reflect.DeepEqual(got, []string{want}) {
+		if got := searchNames(docs, question, 1); !reflect.DeepEqual(got, []string{want}) {
 			t.Errorf("%q finds %v, want %s", question, got, want)
 		}
 	}
 	for _, question := range []string{"", "  ", "the of a", "!?", "zzzzzz", "查"} {
-		if got := found(docs, question, 5); got != nil {
+		if got := searchNames(docs, question, 5); got != nil {
 			t.Errorf("%q finds %v, want nothing", question, got)
 		}
 	}
@@ -121,8 +121,8 @@ func BenchmarkSearch(b *testing.B) {
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	for file, least := range map[string]struct{ first, few int }{
-		"questions/english": {58, 81}, "questions/chinese": {27, 40}, "questions/chinese-over-english": {26, 45},
-		"dev/english": {85, 131}, "dev/chinese": {24, 38}, "dev/chinese-over-english": {29, 40},
+		"questions/english": {first: 58, few: 81}, "questions/chinese": {first: 27, few: 40}, "questions/chinese-over-english": {first: 26, few: 45},
+		"dev/english": {first: 85, few: 131}, "dev/chinese": {first: 24, few: 38}, "dev/chinese-over-english": {first: 29, few: 40},
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()

@@ -23,8 +23,8 @@ type scanner struct {
 // is valid until the next call.
 func (s *scanner) words(text string) []string {
 	s.found = s.found[:0]
-	scan(text, func(word string) {
-		if word = lower(word); len(word) < 2 || stopWords[word] {
+	scanRuns(text, func(word string) {
+		if word = lowerCut(word); len(word) < 2 || stopWords[word] {
 			return
 		}
 		stem, ok := s.bases[word]
@@ -38,7 +38,7 @@ func (s *scanner) words(text string) []string {
 		s.found = append(s.found, stem)
 	}, func(run string) {
 		eachPair(run, func(pair string, _ int) { s.found = append(s.found, pair) })
-		segments(run, func(word string, known bool) {
+		eachSegment(run, func(word string, known bool) {
 			if known && utf8.RuneCountInString(word) != 2 && !stopWords[word] {
 				s.found = append(s.found, word)
 			}
@@ -66,8 +66,8 @@ func parseQuestion(text string) (words []queryWord, all []string) {
 		}
 		words = append(words, a)
 	}
-	scan(text, func(word string) {
-		raw := lower(word)
+	scanRuns(text, func(word string) {
+		raw := lowerCut(word)
 		stem := stemOf(raw)
 		all = append(all, stem)
 		switch {
@@ -82,7 +82,7 @@ func parseQuestion(text string) (words []queryWord, all []string) {
 	}, func(run string) {
 		var inside [256]bool // the pair at this byte is part of a known word, or touches a stop word
 		at := 0
-		segments(run, func(word string, known bool) {
+		eachSegment(run, func(word string, known bool) {
 			from := at
 			at += len(word)
 			if !known {
@@ -116,9 +116,9 @@ func parseQuestion(text string) (words []queryWord, all []string) {
 	return words, all
 }
 
-// scan calls word for each run of letters and digits in text, and run for each run of characters of a script without
+// scanRuns calls word for each run of letters and digits in text, and run for each run of characters of a script without
 // gaps.
-func scan(text string, word, run func(string)) {
+func scanRuns(text string, word, run func(string)) {
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
 		n := size
@@ -171,8 +171,8 @@ func upperBefore(text string) bool {
 	return unicode.IsUpper(r)
 }
 
-// lower returns a word in lower case, cut at an apostrophe.
-func lower(word string) string {
+// lowerCut returns a word in lower case, cut at an apostrophe.
+func lowerCut(word string) string {
 	word = strings.ToLower(word)
 	if i := strings.IndexAny(word, "'’"); i >= 0 {
 		word = word[:i]
@@ -206,8 +206,8 @@ func eachPair(run string, each func(pair string, at int)) {
 	}
 }
 
-// segments splits a run of characters, from the left, into the longest known words and what lies between them.
-func segments(run string, each func(word string, known bool)) {
+// eachSegment splits a run of characters, from the left, into the longest known words and what lies between them.
+func eachSegment(run string, each func(word string, known bool)) {
 	words, longest := chineseWords()
 	for run != "" {
 		n := min(longest, len(run))

@@ -55,14 +55,14 @@ func parseOld(raw []byte) (Settings, []Problem) {
 	profiles, nested := file["profiles"]
 	if !nested {
 		if _, flat := file["apiUrl"]; flat {
-			if c, ok := l.connection(&ps, "", "default", raw); ok {
+			if c, ok := l.readConnection(&ps, "", "default", raw); ok {
 				s.Current, s.Connections = "default", []Connection{c}
 			}
 		}
 		return s, ps
 	}
-	s.read(&ps, "/profiles", profiles, l)
-	s.Current, _ = text(&ps, "/currentProfile", file["currentProfile"], "the name of a profile")
+	s.readConnections(&ps, "/profiles", profiles, l)
+	s.Current, _ = readString(&ps, "/currentProfile", file["currentProfile"], "the name of a profile")
 	if _, ok := s.Get("default"); ok && s.Current == "" {
 		s.Current = "default"
 	}

@@ -65,7 +65,7 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 	case in.URL != "":
 		return in.fromFlags(ctx, saved)
 	case in.Token != "":
-		return Choice{}, nil, invalid("--token", "a token is only sent to the address that it is given with",
+		return Choice{}, nil, invalidError("--token", "a token is only sent to the address that it is given with",
 			"give --url too, or save both: collie siyuan connection set NAME --url URL --token TOKEN")
 	case in.EnvURL != "":
 		return in.fromEnv(saved)
@@ -75,7 +75,7 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 	}
 	if saved == nil {
 		if n := len(in.Saved.Connections) + len(in.Saved.broken); n > 0 && !in.Saved.UsesVault() {
-			return Choice{}, warnings, invalid("siyuan.current", fmt.Sprintf("there are %d connections, and none is the current one", n),
+			return Choice{}, warnings, invalidError("siyuan.current", fmt.Sprintf("there are %d connections, and none is the current one", n),
 				"choose one: collie siyuan connection use NAME; there are "+strings.Join(in.Saved.Names(), ", "))
 		}
 		return Choice{}, warnings, nil
@@ -103,10 +103,10 @@ func (in *Inputs) savedConnection() (*Connection, error) {
 		return nil, nil // nobody named one
 	}
 	if p, broken := in.Saved.broken[name]; broken {
-		return nil, invalid(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
+		return nil, invalidError(field, fmt.Sprintf("connection %q cannot be used: %s", name, p), "")
 	}
 	return nil, &tool.Error{
-		Op: "choose connection", Kind: tool.NotFound, Subject: field, Message: noSuchConnection(name, in.Saved.Names()),
+		Op: "choose connection", Kind: tool.NotFound, Subject: field, Message: unknownConnectionMessage(name, in.Saved.Names()),
 		Hint: "collie siyuan connection list shows what there is, connection set makes one",
 	}
 }
@@ -115,13 +115,13 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 	var warnings []string
 	address, err := Address(in.URL)
 	if err != nil {
-		return Choice{}, nil, invalid("--url", err.Error(), "")
+		return Choice{}, nil, invalidError("--url", err.Error(), "")
 	}
 	c := Choice{Configured: true, From: FromFlags, URL: address}
 	choice, sameKernel := Choice{}, false
 	if saved != nil && in.Token == "" {
 		// An address that cannot be expanded is a different one; its error does not matter here.
-		if url, err := in.address(*saved); err == nil && sameAddress(url, address) {
+		if url, err := in.expandAddress(*saved); err == nil && sameAddress(url, address) {
 			if choice, err = in.fromSaved(ctx, *saved); err != nil {
 				return Choice{}, nil, err
 			}
@@ -131,7 +131,7 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 	switch {
 	case in.Token != "":
 		if c.Token, err = usableToken(in.Token); err != nil {
-			return Choice{}, nil, invalid("--token", err.Error(), "")
+			return Choice{}, nil, invalidError("--token", err.Error(), "")
 		}
 		warnings = append(warnings, "other programs on this machine can read a token on the command line; "+
 			"collie siyuan connection set keeps it, and SIYUAN_TOKEN hides it")
@@ -148,11 +148,11 @@ func (in *Inputs) fromEnv(saved *Connection) (Choice, []string, error) {
 	var warnings []string
 	address, err := Address(in.EnvURL)
 	if err != nil {
-		return Choice{}, nil, invalid("SIYUAN_API_URL", err.Error(), "")
+		return Choice{}, nil, invalidError("SIYUAN_API_URL", err.Error(), "")
 	}
 	token, err := usableToken(in.EnvToken)
 	if err != nil {
-		return Choice{}, nil, invalid("SIYUAN_TOKEN", err.Error(), "")
+		return Choice{}, nil, invalidError("SIYUAN_TOKEN", err.Error(), "")
 	}
 	switch {
 	case in.Connection != "":
@@ -165,13 +165,13 @@ func (in *Inputs) fromEnv(saved *Connection) (Choice, []string, error) {
 }
 
 func (in *Inputs) fromSaved(ctx context.Context, saved Connection) (Choice, error) {
-	address, err := in.address(saved)
+	address, err := in.expandAddress(saved)
 	if err != nil {
-		return Choice{}, invalid(in.field(saved, "url"), err.Error(), "")
+		return Choice{}, invalidError(in.fieldName(saved, "url"), err.Error(), "")
 	}
-	token, err := in.token(ctx, saved)
+	token, err := in.resolveToken(ctx, saved)
 	if err != nil {
-		return Choice{}, invalid(in.field(saved, "token"), err.Error(), "")
+		return Choice{}, invalidError(in.fieldName(saved, "token"), err.Error(), "")
 	}
 	return Choice{
 		Configured: true, From: FromConnection, Name: saved.Name,
@@ -179,32 +179,32 @@ func (in *Inputs) fromSaved(ctx context.Context, saved Connection) (Choice, erro
 	}, nil
 }
 
-// address returns the URL of a connection, expanded and checked.
-func (in *Inputs) address(saved Connection) (string, error) {
-	if saved.literal || !strings.Contains(saved.URL, variable) {
+// expandAddress returns the URL of a connection, expanded and checked.
+func (in *Inputs) expandAddress(saved Connection) (string, error) {
+	if saved.literal || !strings.Contains(saved.URL, readVariable) {
 		return saved.URL, nil // checked by the parser
 	}
-	s, err := in.expand(saved.URL)
+	s, err := in.expandSecrets(saved.URL)
 	if err != nil {
 		return "", err
 	}
 	return Address(s)
 }
 
-// field returns the name of a connection's field for an error.
-func (in *Inputs) field(c Connection, name string) string {
+// fieldName returns the name of a connection's field for an error.
+func (in *Inputs) fieldName(c Connection, name string) string {
 	if in.Saved.File != "" {
 		return fmt.Sprintf("%s: profiles.%s.%s", in.Saved.File, c.Name, name)
 	}
 	return "siyuan.connections." + c.Name + "." + name
 }
 
-func invalid(field, message, hint string) *tool.Error {
+func invalidError(field, message, hint string) *tool.Error {
 	return &tool.Error{Op: "choose connection", Kind: tool.Invalid, Subject: field, Message: message, Hint: hint}
 }
 
-// noSuchConnection returns the message for an unknown connection, with the known names and the nearest one.
-func noSuchConnection(name string, names []string) string {
+// unknownConnectionMessage returns the message for an unknown connection, with the known names and the nearest one.
+func unknownConnectionMessage(name string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no connection %q, and no other either", name)
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	home = "http://127.0.0.1:6806"
-	work = "https://notes.example.org/siyuan"
-	port = "http://127.0.0.1:7777"
+	homeURL  = "http://127.0.0.1:6806"
+	workURL  = "https://notes.example.org/siyuan"
+	localURL = "http://127.0.0.1:7777"
 )
 
-func settings(t *testing.T, text string) connection.Settings {
+func parseSettings(t *testing.T, text string) connection.Settings {
 	t.Helper()
 	s, ps := connection.Parse([]byte(text))
 	if len(ps) > 0 {
@@ -27,7 +27,7 @@ func settings(t *testing.T, text string) connection.Settings {
 	return s
 }
 
-const two = `{"current": "home", "connections": {
+const twoConnections = `{"current": "home", "connections": {
 	"home": {"url": "http://127.0.0.1:6806/", "token": "home-token", "workspace": "/notes"},
 	"work": {"url": "https://notes.example.org/siyuan", "token": "env:WORK_TOKEN"}}}`
 
@@ -49,57 +49,55 @@ func TestResolve(t *testing.T) {
 		want    choice
 		warning string // part of the only warning; empty for none
 	}{
-		"nothing":         {connection.Inputs{}, choice{}, ""},
-		"current":         {connection.Inputs{Saved: settings(t, two)}, choice{saved, "home", home, "home-token", "/notes"}, ""},
-		"--connection":    {connection.Inputs{Saved: settings(t, two), Connection: "work"}, choice{saved, "work", work, "work-token", ""}, ""},
-		"the only one":    {connection.Inputs{Saved: settings(t, `{"connections": {"笔记": {"url": "http://127.0.0.1:7777"}}}`)}, choice{saved, "笔记", port, "", ""}, ""},
-		"environment":     {connection.Inputs{EnvURL: port + "/", EnvToken: "e"}, choice{environment, "", port, "e", ""}, ""},
-		"env wins":        {connection.Inputs{Saved: settings(t, two), EnvURL: port, EnvToken: "e"}, choice{environment, "", port, "e", ""}, ""},
-		"the vault":       {connection.Inputs{Saved: settings(t, `{"current": "vault", "connections": {"work": {"url": "http://w"}}}`)}, choice{}, ""},
-		"not the vault":   {connection.Inputs{Saved: settings(t, `{"current": "vault", "connections": {"vault": {"url": "http://w"}}}`)}, choice{saved, "vault", "http://w", "", ""}, ""},
-		"one beside it":   {connection.Inputs{Saved: settings(t, `{"current": "vault", "connections": {"work": {"url": "http://w"}}}`), Connection: "work"}, choice{saved, "work", "http://w", "", ""}, ""},
-		"env url only":    {connection.Inputs{Saved: settings(t, two), EnvURL: port}, choice{environment, "", port, "", ""}, ""},
-		"env, same place": {connection.Inputs{Saved: settings(t, two), EnvURL: home}, choice{environment, "", home, "", ""}, `use connection "home"`},
-		"env token only":  {connection.Inputs{EnvToken: "e"}, choice{}, "SIYUAN_TOKEN is set without SIYUAN_API_URL"},
+		"nothing":         {in: connection.Inputs{}, want: choice{}},
+		"current":         {in: connection.Inputs{Saved: parseSettings(t, twoConnections)}, want: choice{saved, "home", homeURL, "home-token", "/notes"}},
+		"--connection":    {in: connection.Inputs{Saved: parseSettings(t, twoConnections), Connection: "work"}, want: choice{saved, "work", workURL, "work-token", ""}},
+		"the only one":    {in: connection.Inputs{Saved: parseSettings(t, `{"connections": {"笔记": {"url": "http://127.0.0.1:7777"}}}`)}, want: choice{saved, "笔记", localURL, "", ""}},
+		"environment":     {in: connection.Inputs{EnvURL: localURL + "/", EnvToken: "e"}, want: choice{environment, "", localURL, "e", ""}},
+		"env wins":        {in: connection.Inputs{Saved: parseSettings(t, twoConnections), EnvURL: localURL, EnvToken: "e"}, want: choice{environment, "", localURL, "e", ""}},
+		"the vault":       {in: connection.Inputs{Saved: parseSettings(t, `{"current": "vault", "connections": {"work": {"url": "http://w"}}}`)}, want: choice{}},
+		"not the vault":   {in: connection.Inputs{Saved: parseSettings(t, `{"current": "vault", "connections": {"vault": {"url": "http://w"}}}`)}, want: choice{saved, "vault", "http://w", "", ""}},
+		"one beside it":   {in: connection.Inputs{Saved: parseSettings(t, `{"current": "vault", "connections": {"work": {"url": "http://w"}}}`), Connection: "work"}, want: choice{saved, "work", "http://w", "", ""}},
+		"env url only":    {in: connection.Inputs{Saved: parseSettings(t, twoConnections), EnvURL: localURL}, want: choice{environment, "", localURL, "", ""}},
+		"env, same place": {in: connection.Inputs{Saved: parseSettings(t, twoConnections), EnvURL: homeURL}, want: choice{environment, "", homeURL, "", ""}, warning: `use connection "home"`},
+		"env token only":  {in: connection.Inputs{EnvToken: "e"}, want: choice{}, warning: "SIYUAN_TOKEN is set without SIYUAN_API_URL"},
 		"env token and current": {
-			connection.Inputs{Saved: settings(t, two), EnvToken: "e"},
-			choice{saved, "home", home, "home-token", "/notes"},
-			"SIYUAN_TOKEN is set without SIYUAN_API_URL",
+			in:      connection.Inputs{Saved: parseSettings(t, twoConnections), EnvToken: "e"},
+			want:    choice{saved, "home", homeURL, "home-token", "/notes"},
+			warning: "SIYUAN_TOKEN is set without SIYUAN_API_URL",
 		},
 		"env and --connection": {
-			connection.Inputs{Saved: settings(t, two), Connection: "work", EnvURL: port, EnvToken: "e"},
-			choice{environment, "", port, "e", ""},
-			"SIYUAN_API_URL wins over --connection work: using " + port,
+			in:      connection.Inputs{Saved: parseSettings(t, twoConnections), Connection: "work", EnvURL: localURL, EnvToken: "e"},
+			want:    choice{environment, "", localURL, "e", ""},
+			warning: "SIYUAN_API_URL wins over --connection work: using " + localURL,
 		},
-		"--url": {connection.Inputs{Saved: settings(t, two), URL: port}, choice{flags, "", port, "", ""}, ""},
+		"--url": {in: connection.Inputs{Saved: parseSettings(t, twoConnections), URL: localURL}, want: choice{flags, "", localURL, "", ""}},
 		"--url beats env": {
-			connection.Inputs{Saved: settings(t, two), URL: port, EnvURL: home, EnvToken: "e"},
-			choice{flags, "", port, "", ""},
-			"",
+			in:   connection.Inputs{Saved: parseSettings(t, twoConnections), URL: localURL, EnvURL: homeURL, EnvToken: "e"},
+			want: choice{flags, "", localURL, "", ""},
 		},
-		"--url and the token of env": {connection.Inputs{URL: port, EnvToken: "e"}, choice{flags, "", port, "", ""}, ""},
-		"--url of the current one":   {connection.Inputs{Saved: settings(t, two), URL: "HTTP://127.0.0.1:6806/"}, choice{flags, "", "HTTP://127.0.0.1:6806", "home-token", "/notes"}, ""},
-		"--url of another one":       {connection.Inputs{Saved: settings(t, two), URL: work}, choice{flags, "", work, "", ""}, ""},
+		"--url and the token of env": {in: connection.Inputs{URL: localURL, EnvToken: "e"}, want: choice{flags, "", localURL, "", ""}},
+		"--url of the current one":   {in: connection.Inputs{Saved: parseSettings(t, twoConnections), URL: "HTTP://127.0.0.1:6806/"}, want: choice{flags, "", "HTTP://127.0.0.1:6806", "home-token", "/notes"}},
+		"--url of another one":       {in: connection.Inputs{Saved: parseSettings(t, twoConnections), URL: workURL}, want: choice{flags, "", workURL, "", ""}},
 		"--url of --connection": {
-			connection.Inputs{Saved: settings(t, two), URL: "https://NOTES.example.org:443/siyuan", Connection: "work"},
-			choice{flags, "", "https://NOTES.example.org:443/siyuan", "work-token", ""},
-			"",
+			in:   connection.Inputs{Saved: parseSettings(t, twoConnections), URL: "https://NOTES.example.org:443/siyuan", Connection: "work"},
+			want: choice{flags, "", "https://NOTES.example.org:443/siyuan", "work-token", ""},
 		},
 		"--url and another --connection": {
-			connection.Inputs{Saved: settings(t, two), URL: port, Connection: "work"},
-			choice{flags, "", port, "", ""},
-			"--url wins over --connection work",
+			in:      connection.Inputs{Saved: parseSettings(t, twoConnections), URL: localURL, Connection: "work"},
+			want:    choice{flags, "", localURL, "", ""},
+			warning: "--url wins over --connection work",
 		},
 		"--url --token": {
-			connection.Inputs{Saved: settings(t, two), URL: home, Token: "f"},
-			choice{flags, "", home, "f", ""},
-			"can read a token on the command line",
+			in:      connection.Inputs{Saved: parseSettings(t, twoConnections), URL: homeURL, Token: "f"},
+			want:    choice{flags, "", homeURL, "f", ""},
+			warning: "can read a token on the command line",
 		},
 		"broken current does not stop --url": {
-			connection.Inputs{Saved: broken(), URL: port}, choice{flags, "", port, "", ""}, "",
+			in: connection.Inputs{Saved: brokenSettings(), URL: localURL}, want: choice{flags, "", localURL, "", ""},
 		},
 		"broken current does not stop env": {
-			connection.Inputs{Saved: broken(), EnvURL: port}, choice{environment, "", port, "", ""}, "",
+			in: connection.Inputs{Saved: brokenSettings(), EnvURL: localURL}, want: choice{environment, "", localURL, "", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,35 +124,35 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// broken returns settings whose current connection has an error.
-func broken() connection.Settings {
+// brokenSettings returns settings whose current connection has an error.
+func brokenSettings() connection.Settings {
 	s, _ := connection.Parse([]byte(`{"current": "home", "connections": {"home": {"url": "ftp://h"}}}`))
 	return s
 }
 
 func TestResolveErrors(t *testing.T) {
 	t.Parallel()
-	three := settings(t, `{"connections": {"home": {"url": "http://h"}, "work": {"url": "http://w"}, "工作": {"url": "http://c", "token": "${secret:none}"}}}`)
+	three := parseSettings(t, `{"connections": {"home": {"url": "http://h"}, "work": {"url": "http://w"}, "工作": {"url": "http://c", "token": "${secret:none}"}}}`)
 	refuse := func(string) (string, error) { return "", errors.New("secret none is not set") }
 	for name, tc := range map[string]struct {
 		in   connection.Inputs
 		kind tool.ErrorKind
 		want string
 	}{
-		"--token alone":      {connection.Inputs{Saved: settings(t, two), Token: "f"}, tool.Invalid, "choose connection --token: a token is only sent to the address that it is given with"},
+		"--token alone":      {connection.Inputs{Saved: parseSettings(t, twoConnections), Token: "f"}, tool.Invalid, "choose connection --token: a token is only sent to the address that it is given with"},
 		"unknown":            {connection.Inputs{Saved: three, Connection: "wrok"}, tool.NotFound, `there is no connection "wrok" among home, work, 工作; did you mean "work"?`},
-		"unknown, env wins":  {connection.Inputs{Saved: three, Connection: "x", EnvURL: port}, tool.NotFound, `there is no connection "x" among home, work, 工作`},
+		"unknown, env wins":  {connection.Inputs{Saved: three, Connection: "x", EnvURL: localURL}, tool.NotFound, `there is no connection "x" among home, work, 工作`},
 		"unknown, none":      {connection.Inputs{Connection: "x"}, tool.NotFound, `there is no connection "x", and no other either`},
 		"none is current":    {connection.Inputs{Saved: three}, tool.Invalid, "there are 3 connections, and none is the current one"},
-		"broken":             {connection.Inputs{Saved: broken()}, tool.Invalid, `siyuan.current: connection "home" cannot be used: /connections/home/url: expected a URL that begins with`},
+		"broken":             {connection.Inputs{Saved: brokenSettings()}, tool.Invalid, `siyuan.current: connection "home" cannot be used: /connections/home/url: expected a URL that begins with`},
 		"no scheme":          {connection.Inputs{URL: "127.0.0.1:6806"}, tool.Invalid, "--url: it has no http:// or https:// before it; write http://127.0.0.1:6806"},
 		"password in env":    {connection.Inputs{EnvURL: "http://u:hidden@h"}, tool.Invalid, "SIYUAN_API_URL: the URL must not contain a name or password"},
 		"query":              {connection.Inputs{URL: "http://h?token=hidden"}, tool.Invalid, "--url: expected a URL without ? and #"},
-		"two lines":          {connection.Inputs{EnvURL: port, EnvToken: "a\r\nX-Evil: hidden"}, tool.Invalid, "SIYUAN_TOKEN: a token is one word"},
+		"two lines":          {connection.Inputs{EnvURL: localURL, EnvToken: "a\r\nX-Evil: hidden"}, tool.Invalid, "SIYUAN_TOKEN: a token is one word"},
 		"no such secret":     {connection.Inputs{Saved: three, Connection: "工作", Expand: refuse}, tool.Invalid, "siyuan.connections.工作.token: secret none is not set"},
 		"nothing expands":    {connection.Inputs{Saved: three, Connection: "工作"}, tool.Invalid, "${…} has no meaning here"},
-		"variable not set":   {connection.Inputs{Saved: settings(t, two), Connection: "work"}, tool.Invalid, "siyuan.connections.work.token: WORK_TOKEN is not set"},
-		"command is refused": {connection.Inputs{Saved: settings(t, `{"connections": {"a": {"url": "http://h", "token": "cmd:pass siyuan"}}}`)}, tool.Invalid, "no program can be run here"},
+		"variable not set":   {connection.Inputs{Saved: parseSettings(t, twoConnections), Connection: "work"}, tool.Invalid, "siyuan.connections.work.token: WORK_TOKEN is not set"},
+		"command is refused": {connection.Inputs{Saved: parseSettings(t, `{"connections": {"a": {"url": "http://h", "token": "cmd:pass siyuan"}}}`)}, tool.Invalid, "no program can be run here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,7 +172,7 @@ func TestResolveErrors(t *testing.T) {
 
 func TestTokenForms(t *testing.T) {
 	t.Parallel()
-	s := settings(t, `{"connections": {
+	s := parseSettings(t, `{"connections": {
 		"cmd": {"url": "${secret:url}", "token": "cmd: pass show siyuan"},
 		"secret": {"url": "http://h", "token": "${secret:siyuan}"},
 		"plain": {"url": "http://h", "token": "abc"},
@@ -212,7 +210,7 @@ func TestTokenForms(t *testing.T) {
 
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	c := connection.Choice{Name: "home", URL: home, Workspace: "/home/me/SiYuan/"}
+	c := connection.Choice{Name: "home", URL: homeURL, Workspace: "/home/me/SiYuan/"}
 	if err := c.Verify("", "/home/me/SiYuan"); err != nil {
 		t.Error(err)
 	}

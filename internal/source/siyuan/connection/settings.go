@@ -115,10 +115,10 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 	names := append([]string{"enabled", "current", "connections"}, also...)
 	warnUnknown(&ps, "", section, names)
 	if v, present := section["enabled"]; present && json.Unmarshal(v, &s.Enabled) != nil {
-		ps.fail("/enabled", "type", "expected true or false, got %s", kind(v))
+		ps.addError("/enabled", "type", "expected true or false, got %s", jsonKind(v))
 	}
-	s.Current, _ = text(&ps, "/current", section["current"], "the name of a connection")
-	s.read(&ps, "/connections", section["connections"], layout{url: "url", token: "token", workspace: "workspace"})
+	s.Current, _ = readString(&ps, "/current", section["current"], "the name of a connection")
+	s.readConnections(&ps, "/connections", section["connections"], layout{url: "url", token: "token", workspace: "workspace"})
 	s.checkCurrent(&ps, "/current")
 	return s, ps
 }
@@ -127,7 +127,7 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 func (s *Settings) checkCurrent(ps *problems, pointer string) {
 	_, known := s.Get(s.Current)
 	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken && !s.UsesVault() {
-		ps.fail(pointer, "value", "%s", noSuchConnection(s.Current, s.Names()))
+		ps.addError(pointer, "value", "%s", unknownConnectionMessage(s.Current, s.Names()))
 	}
 }
 
@@ -137,8 +137,8 @@ type layout struct {
 	literal               bool   // texts have no variables and references
 }
 
-// read reads an object of connections by name.
-func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l layout) {
+// readConnections reads an object of connections by name.
+func (s *Settings) readConnections(ps *problems, pointer string, raw json.RawMessage, l layout) {
 	if raw == nil {
 		return
 	}
@@ -146,7 +146,7 @@ func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l lay
 	s.broken = map[string]Problem{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		before := len(*ps)
-		if c, ok := l.connection(ps, pointer+"/"+escape(name), name, all[name]); ok {
+		if c, ok := l.readConnection(ps, pointer+"/"+escapePointer(name), name, all[name]); ok {
 			s.Connections = append(s.Connections, c)
 			continue
 		}
@@ -158,56 +158,56 @@ func (s *Settings) read(ps *problems, pointer string, raw json.RawMessage, l lay
 	}
 }
 
-// connection reads one connection.
-func (l layout) connection(ps *problems, at, name string, raw json.RawMessage) (Connection, bool) {
+// readConnection reads one connection.
+func (l layout) readConnection(ps *problems, at, name string, raw json.RawMessage) (Connection, bool) {
 	c := Connection{Name: name, literal: l.literal}
 	fields, ok := parseObject(ps, at, raw, `an object such as {"`+l.url+`": "`+Proposed+`"}`)
 	if !ok {
 		return c, false
 	}
 	if strings.TrimSpace(name) == "" {
-		ps.fail(at, "value", "a connection needs a name")
+		ps.addError(at, "value", "a connection needs a name")
 		return c, false
 	}
 	if !l.literal {
 		warnUnknown(ps, at, fields, []string{l.url, l.token, l.workspace})
 	}
 	var okURL, okToken, okWorkspace bool
-	c.URL, okURL = l.address(ps, at+"/"+l.url, fields[l.url])
-	c.Written.text, okToken = text(ps, at+"/"+l.token, fields[l.token], "a token")
+	c.URL, okURL = l.readAddress(ps, at+"/"+l.url, fields[l.url])
+	c.Written.text, okToken = readString(ps, at+"/"+l.token, fields[l.token], "a token")
 	okWorkspace = true
 	if l.workspace != "" {
-		c.Workspace, okWorkspace = text(ps, at+"/"+l.workspace, fields[l.workspace], "the folder or the id of a workspace")
+		c.Workspace, okWorkspace = readString(ps, at+"/"+l.workspace, fields[l.workspace], "the folder or the id of a workspace")
 	}
 	return c, okURL && okToken && okWorkspace
 }
 
-// address reads a URL. One with variables is checked after they are expanded.
-func (l layout) address(ps *problems, at string, raw json.RawMessage) (string, bool) {
-	s, ok := text(ps, at, raw, "a URL")
+// readAddress reads a URL. One with variables is checked after they are expanded.
+func (l layout) readAddress(ps *problems, at string, raw json.RawMessage) (string, bool) {
+	s, ok := readString(ps, at, raw, "a URL")
 	switch {
 	case !ok:
 		return "", false
 	case s == "":
-		ps.fail(at, "value", "expected the address of the kernel, such as %s", Proposed)
+		ps.addError(at, "value", "expected the address of the kernel, such as %s", Proposed)
 		return "", false
-	case strings.Contains(s, variable) && !l.literal:
+	case strings.Contains(s, readVariable) && !l.literal:
 		return s, true
 	}
 	checked, err := Address(s)
 	if err != nil {
-		ps.fail(at, "value", "%v", err)
+		ps.addError(at, "value", "%v", err)
 	}
 	return checked, err == nil
 }
 
-// text reads a string that may be missing.
-func text(ps *problems, pointer string, raw json.RawMessage, expected string) (s string, ok bool) {
+// readString reads a string that may be missing.
+func readString(ps *problems, pointer string, raw json.RawMessage, expected string) (s string, ok bool) {
 	if raw == nil {
 		return "", true
 	}
-	if err := json.Unmarshal(raw, &s); err != nil || kind(raw) == "null" {
-		ps.fail(pointer, "type", "expected %s as a string, got %s", expected, kind(raw))
+	if err := json.Unmarshal(raw, &s); err != nil || jsonKind(raw) == "null" {
+		ps.addError(pointer, "type", "expected %s as a string, got %s", expected, jsonKind(raw))
 		return "", false
 	}
 	return strings.TrimSpace(s), true
@@ -217,9 +217,9 @@ func parseObject(ps *problems, pointer string, raw json.RawMessage, expected str
 	var m map[string]json.RawMessage
 	switch err := json.Unmarshal(raw, &m); {
 	case !json.Valid(raw):
-		ps.fail(pointer, "json", "it is not valid JSON")
+		ps.addError(pointer, "json", "it is not valid JSON")
 	case err != nil || m == nil:
-		ps.fail(pointer, "type", "expected %s, got %s", expected, kind(raw))
+		ps.addError(pointer, "type", "expected %s, got %s", expected, jsonKind(raw))
 	default:
 		return m, true
 	}
@@ -236,11 +236,11 @@ func warnUnknown(ps *problems, pointer string, fields map[string]json.RawMessage
 		if near, ok := tool.Nearest(name, known); ok {
 			meant = `; did you mean "` + near + `"?`
 		}
-		ps.warn(pointer+"/"+escape(name), "unknown", "unknown field%s", meant)
+		ps.addWarning(pointer+"/"+escapePointer(name), "unknown", "unknown field%s", meant)
 	}
 }
 
-func kind(raw json.RawMessage) string {
+func jsonKind(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
 		return "nothing"
@@ -260,8 +260,8 @@ func kind(raw json.RawMessage) string {
 	return "number"
 }
 
-// escape returns a name as a part of a JSON pointer.
-func escape(name string) string {
+// escapePointer returns a name as a part of a JSON pointer.
+func escapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
@@ -293,10 +293,10 @@ func (p Problem) String() string {
 // problems collects problems.
 type problems []Problem
 
-func (ps *problems) fail(pointer, rule, format string, args ...any) {
+func (ps *problems) addError(pointer, rule, format string, args ...any) {
 	*ps = append(*ps, Problem{pointer, rule, SeverityError, fmt.Sprintf(format, args...)})
 }
 
-func (ps *problems) warn(pointer, rule, format string, args ...any) {
+func (ps *problems) addWarning(pointer, rule, format string, args ...any) {
 	*ps = append(*ps, Problem{pointer, rule, SeverityWarning, fmt.Sprintf(format, args...)})
 }

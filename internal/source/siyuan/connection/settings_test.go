@@ -15,7 +15,7 @@ import (
 	"collie/internal/source/siyuan/connection"
 )
 
-func lines(ps []connection.Problem) []string {
+func problemLines(ps []connection.Problem) []string {
 	out := []string{}
 	for _, p := range ps {
 		out = append(out, string(p.Severity)+" "+p.Rule+" "+p.String())
@@ -30,26 +30,26 @@ func TestParseProblems(t *testing.T) {
 		want  []string
 		names []string
 	}{
-		"none":             {``, []string{}, nil},
-		"not JSON":         {`{`, []string{`error json it is not valid JSON`}, nil},
-		"a list":           {`[]`, []string{`error type expected an object with connections, got array`}, nil},
-		"enabled":          {`{"enabled": "yes"}`, []string{`error type /enabled: expected true or false, got string`}, nil},
-		"others' members":  {`{"mascot": {}, "x-mine": 1}`, []string{}, nil},
-		"unknown":          {`{"conections": {}}`, []string{`warning unknown /conections: unknown field; did you mean "connections"?`}, nil},
-		"connections":      {`{"connections": [1]}`, []string{`error type /connections: expected an object of connections by name, got array`}, nil},
-		"one is a string":  {`{"connections": {"a/b": "http://h", "ok": {"url": "http://h"}}}`, []string{`error type /connections/a~1b: expected an object such as {"url": "http://127.0.0.1:6806"}, got string`}, []string{"ok"}},
-		"no url":           {`{"connections": {"a": {"token": "t"}}}`, []string{`error value /connections/a/url: expected the address of the kernel, such as http://127.0.0.1:6806`}, nil},
-		"url is a number":  {`{"connections": {"a": {"url": 6806}}}`, []string{`error type /connections/a/url: expected a URL as a string, got number`}, nil},
-		"token is null":    {`{"connections": {"a": {"url": "http://h", "token": null}}}`, []string{`error type /connections/a/token: expected a token as a string, got null`}, nil},
-		"old word":         {`{"connections": {"a": {"url": "http://h", "tokn": "t"}}}`, []string{`warning unknown /connections/a/tokn: unknown field; did you mean "token"?`}, []string{"a"}},
-		"no such current":  {`{"current": "b", "connections": {"a": {"url": "http://h"}}}`, []string{`error value /current: there is no connection "b" among a`}, []string{"a"}},
-		"current is wrong": {`{"current": "a", "connections": {"a": {"url": "h"}}}`, []string{`error value /connections/a/url: expected a URL that begins with http:// or https://, such as http://127.0.0.1:6806`}, nil},
-		"several":          {`{"current": 1, "connections": {"b": 1, "": {"url": "http://h"}}}`, []string{`error type /current: expected the name of a connection as a string, got number`, `error value /connections/: a connection needs a name`, `error type /connections/b: expected an object such as {"url": "http://127.0.0.1:6806"}, got number`}, nil},
+		"none":             {text: ``, want: []string{}},
+		"not JSON":         {text: `{`, want: []string{`error json it is not valid JSON`}},
+		"a list":           {text: `[]`, want: []string{`error type expected an object with connections, got array`}},
+		"enabled":          {text: `{"enabled": "yes"}`, want: []string{`error type /enabled: expected true or false, got string`}},
+		"others' members":  {text: `{"mascot": {}, "x-mine": 1}`, want: []string{}},
+		"unknown":          {text: `{"conections": {}}`, want: []string{`warning unknown /conections: unknown field; did you mean "connections"?`}},
+		"connections":      {text: `{"connections": [1]}`, want: []string{`error type /connections: expected an object of connections by name, got array`}},
+		"one is a string":  {text: `{"connections": {"a/b": "http://h", "ok": {"url": "http://h"}}}`, want: []string{`error type /connections/a~1b: expected an object such as {"url": "http://127.0.0.1:6806"}, got string`}, names: []string{"ok"}},
+		"no url":           {text: `{"connections": {"a": {"token": "t"}}}`, want: []string{`error value /connections/a/url: expected the address of the kernel, such as http://127.0.0.1:6806`}},
+		"url is a number":  {text: `{"connections": {"a": {"url": 6806}}}`, want: []string{`error type /connections/a/url: expected a URL as a string, got number`}},
+		"token is null":    {text: `{"connections": {"a": {"url": "http://h", "token": null}}}`, want: []string{`error type /connections/a/token: expected a token as a string, got null`}},
+		"old word":         {text: `{"connections": {"a": {"url": "http://h", "tokn": "t"}}}`, want: []string{`warning unknown /connections/a/tokn: unknown field; did you mean "token"?`}, names: []string{"a"}},
+		"no such current":  {text: `{"current": "b", "connections": {"a": {"url": "http://h"}}}`, want: []string{`error value /current: there is no connection "b" among a`}, names: []string{"a"}},
+		"current is wrong": {text: `{"current": "a", "connections": {"a": {"url": "h"}}}`, want: []string{`error value /connections/a/url: expected a URL that begins with http:// or https://, such as http://127.0.0.1:6806`}},
+		"several":          {text: `{"current": 1, "connections": {"b": 1, "": {"url": "http://h"}}}`, want: []string{`error type /current: expected the name of a connection as a string, got number`, `error value /connections/: a connection needs a name`, `error type /connections/b: expected an object such as {"url": "http://127.0.0.1:6806"}, got number`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, ps := connection.Parse(json.RawMessage(tc.text), "mascot")
-			if diff := cmp.Diff(tc.want, lines(ps)); diff != "" {
+			if diff := cmp.Diff(tc.want, problemLines(ps)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 			if !slices.Equal(s.Names(), tc.names) || !s.Enabled {
@@ -69,14 +69,14 @@ func TestOldFiles(t *testing.T) {
 		file  string
 		want  choice
 	}{
-		"both":      {map[string]string{newer: nested, older: `{"apiUrl": "http://x"}`}, newer, choice{connection.FromConnection, "work", "http://w", "", ""}},
-		"the older": {map[string]string{older: "\ufeff" + `{"apiUrl": "http://x", "token": "t"}`}, older, choice{connection.FromConnection, "default", "http://x", "t", ""}},
+		"both":      {files: map[string]string{newer: nested, older: `{"apiUrl": "http://x"}`}, file: newer, want: choice{connection.FromConnection, "work", "http://w", "", ""}},
+		"the older": {files: map[string]string{older: "\ufeff" + `{"apiUrl": "http://x", "token": "t"}`}, file: older, want: choice{connection.FromConnection, "default", "http://x", "t", ""}},
 		"no current": {
-			map[string]string{newer: `{"profiles": {"default": {"apiUrl": "http://d", "token": "env:X"}, "work": {"apiUrl": "http://w"}}}`},
-			newer,
-			choice{connection.FromConnection, "default", "http://d", "env:X", ""},
+			files: map[string]string{newer: `{"profiles": {"default": {"apiUrl": "http://d", "token": "env:X"}, "work": {"apiUrl": "http://w"}}}`},
+			file:  newer,
+			want:  choice{connection.FromConnection, "default", "http://d", "env:X", ""},
 		},
-		"none": {nil, "", choice{}},
+		"none": {files: nil, want: choice{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func TestOldFiles(t *testing.T) {
 
 func TestTokenIsHidden(t *testing.T) {
 	t.Parallel()
-	s := settings(t, `{"connections": {"a": {"url": "http://h", "token": "hush"}}}`)
+	s := parseSettings(t, `{"connections": {"a": {"url": "http://h", "token": "hush"}}}`)
 	c, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s})
 	if err != nil || c.Token.Reveal() != "hush" {
 		t.Fatalf("%v, %v", c, err)
@@ -133,7 +133,7 @@ func TestTokenIsHidden(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		two, `{}`, `[]`, `{"connections": {"a": {"url": "http://h", "token": "env:X"}}}`, `{"current": "a", "connections": {"a": null}}`,
+		twoConnections, `{}`, `[]`, `{"connections": {"a": {"url": "http://h", "token": "env:X"}}}`, `{"current": "a", "connections": {"a": null}}`,
 		`{"currentProfile": "x", "profiles": {"x": {"apiUrl": "https://h:1/p", "token": "t"}}}`, `{"apiUrl": "http://h", "token": "cmd:x"}`,
 		`{"connections": {"a": {"url": "http://${X}"}}}`, "\ufeff{}",
 	} {
@@ -148,7 +148,7 @@ func FuzzParse(f *testing.F) {
 		} {
 			s, ps := read()
 			again, psAgain := read()
-			if !slices.Equal(lines(ps), lines(psAgain)) || !slices.Equal(s.Names(), again.Names()) {
+			if !slices.Equal(problemLines(ps), problemLines(psAgain)) || !slices.Equal(s.Names(), again.Names()) {
 				t.Fatalf("two readings differ: %v, %v", ps, psAgain)
 			}
 			for _, name := range s.Names() {

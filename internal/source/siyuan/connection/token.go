@@ -41,27 +41,27 @@ func (t Token) Equal(u Token) bool { return t.text == u.text }
 
 // The forms of a token that refer to another text.
 const (
-	fromEnv     = "env:"
-	fromCommand = "cmd:"
-	variable    = "${"
+	fromEnv      = "env:"
+	fromCommand  = "cmd:"
+	readVariable = "${"
 )
 
 // isReference reports whether a written token is a reference rather than a secret.
 func isReference(s string) bool {
-	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
+	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, readVariable)
 }
 
-// token returns the token to which a connection's written token refers.
-func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
+// resolveToken returns the token to which a connection's written token refers.
+func (in *Inputs) resolveToken(ctx context.Context, c Connection) (Token, error) {
 	s, err := c.Written.text, error(nil)
 	switch {
 	case c.literal:
 	case strings.HasPrefix(s, fromEnv):
 		s, err = in.variable(strings.TrimPrefix(s, fromEnv))
 	case strings.HasPrefix(s, fromCommand):
-		s, err = in.command(ctx, strings.TrimSpace(strings.TrimPrefix(s, fromCommand)))
-	case strings.Contains(s, variable):
-		s, err = in.expand(s)
+		s, err = in.runCommand(ctx, strings.TrimSpace(strings.TrimPrefix(s, fromCommand)))
+	case strings.Contains(s, readVariable):
+		s, err = in.expandSecrets(s)
 	}
 	if err != nil {
 		return Token{}, err
@@ -89,7 +89,7 @@ func (in *Inputs) variable(name string) (string, error) {
 	return "", fmt.Errorf("%s is not set; set it, or write another token", name)
 }
 
-func (in *Inputs) command(ctx context.Context, line string) (string, error) {
+func (in *Inputs) runCommand(ctx context.Context, line string) (string, error) {
 	if in.Command == nil {
 		return "", errors.New("no program can be run here for a token; use ${secret:NAME} or env:NAME")
 	}
@@ -103,7 +103,7 @@ func (in *Inputs) command(ctx context.Context, line string) (string, error) {
 	return out, nil
 }
 
-func (in *Inputs) expand(s string) (string, error) {
+func (in *Inputs) expandSecrets(s string) (string, error) {
 	if in.Expand == nil {
 		return "", errors.New("${…} has no meaning here; use env:NAME")
 	}

@@ -60,7 +60,7 @@ func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
 		switch {
 		case j < 0:
 			return nil, nil
-		case list[j].IsSymlink && !ownAssets(names[:i+2]):
+		case list[j].IsSymlink && !isNotebookAssets(names[:i+2]):
 			return nil, BadPathError(path, "leads through a symbolic link", "name the file itself")
 		case !list[j].IsDir && i < len(names)-2:
 			return nil, nil
@@ -71,5 +71,5 @@ func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
 	return found, nil
 }
 
-// ownAssets reports whether names are those of the assets folder of a notebook.
-func ownAssets(names []string) bool { return len(names) == 2 && names[1] == "assets" }
+// isNotebookAssets reports whether names are those of the assets folder of a notebook.
+func isNotebookAssets(names []string) bool { return len(names) == 2 && names[1] == "assets" }

@@ -82,7 +82,7 @@ func DailyNote(param string) action.Need {
 	return action.On(access.Read, "every notebook, where the path or template of daily notes does more than texts, numbers and dates", "",
 		func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 			for _, notebook := range r.Strings(param) {
-				if err := dailyNote(ctx, r, kernel.ID(notebook)); err != nil {
+				if err := checkDailyNote(ctx, r, kernel.ID(notebook)); err != nil {
 					return nil, err
 				}
 			}
@@ -90,7 +90,7 @@ func DailyNote(param string) action.Need {
 		})
 }
 
-func dailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error {
+func checkDailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error {
 	raw, err := r.Kernel.NotebookConf(ctx, notebook)
 	if err != nil {
 		return err

@@ -36,8 +36,8 @@ type block struct {
 	HPath    string    `json:"hpath"`
 }
 
-// sidesOf reads the blocks of cards and turns them into questions and answers.
-func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]cardSides, error) {
+// readSides reads the blocks of cards and turns them into questions and answers.
+func readSides(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]cardSides, error) {
 	out := map[kernel.ID]cardSides{}
 	for chunk := range slices.Chunk(ids, 50) {
 		rows, err := kernel.SQL[block](ctx, r.Kernel, "SELECT DISTINCT id, type, markdown, hpath FROM blocks WHERE id IN ("+kernel.QuoteIDs(chunk)+") LIMIT 200")

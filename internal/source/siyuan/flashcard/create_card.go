@@ -29,6 +29,7 @@ type cardResult struct {
 	Blocks  []kernel.ID `json:"blockIDs" about:"the blocks"`
 }
 
+// createCard returns the action create_card of the tool flashcard.
 func createCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "create_card", Purpose: "Make cards of blocks",
@@ -45,33 +46,33 @@ func createCard() *action.Action {
 				return nil, r.Invalid("blockIDs", fmt.Sprintf("%s is a document; make cards of its blocks: block(action=\"get_children\", id=%q)", t.ID, t.ID))
 			}
 		}
-		deck, err := a.deck(ctx, r)
+		deck, err := a.findDeck(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := r.Kernel.AddCards(ctx, a.Deck, a.Blocks); err != nil {
 			return nil, err
 		}
-		if err := verify(ctx, r, &a, true); err != nil {
+		if err := verifyMembership(ctx, r, &a, true); err != nil {
 			return nil, err
 		}
-		refresh(r)
+		refreshTargets(r)
 		return cardResult{true, a.Deck, deck.Name, a.Blocks}, nil
 	})
 }
 
-// deck returns the deck of the arguments. Without one it is the built-in deck, although the kernel
+// findDeck returns the deck of the arguments. Without one it is the built-in deck, although the kernel
 // would use all decks.
-func (a *cardArgs) deck(ctx context.Context, r *action.Request) (kernel.Deck, error) {
+func (a *cardArgs) findDeck(ctx context.Context, r *action.Request) (kernel.Deck, error) {
 	if a.Deck == "" {
 		a.Deck = kernel.BuiltInDeck
 	}
 	return checkDeck(ctx, r, a.Deck)
 }
 
-// verify reads back whether the blocks belong to the deck, or do not any more.
-func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) error {
-	wrong, err := notAsWanted(ctx, r, a, want)
+// verifyMembership reads back whether the blocks belong to the deck, or do not any more.
+func verifyMembership(ctx context.Context, r *action.Request, a *cardArgs, want bool) error {
+	wrong, err := wrongMembers(ctx, r, a, want)
 	if err != nil || len(wrong) == 0 {
 		return err
 	}
@@ -82,8 +83,8 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 	}
 }
 
-// notAsWanted returns the blocks whose membership of the deck is not what was requested.
-func notAsWanted(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
+// wrongMembers returns the blocks whose membership of the deck is not what was requested.
+func wrongMembers(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
 	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
 	var out []kernel.ID
 	for _, id := range a.Blocks {
@@ -94,12 +95,14 @@ func notAsWanted(ctx context.Context, r *action.Request, a *cardArgs, in bool) (
 	return out, err
 }
 
-func refresh(r *action.Request) {
+// refreshTargets makes SiYuan's window show the documents of the blocks again.
+func refreshTargets(r *action.Request) {
 	for _, t := range r.Targets("blockIDs") {
 		r.RefreshDocument(t.Root)
 	}
 }
 
+// removeCard returns the action remove_card of the tool flashcard.
 func removeCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "remove_card", Purpose: "Make cards plain blocks again; their learning history goes",
@@ -110,11 +113,11 @@ func removeCard() *action.Action {
 		Result:    cardResult{},
 		Example:   `{"deckID":"20230218211946-2kw8jgx","blockIDs":["20260102030405-abcdefg"]}`,
 	}, func(ctx context.Context, r *action.Request, a cardArgs) (any, error) {
-		deck, err := a.deck(ctx, r)
+		deck, err := a.findDeck(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		plain, err := notAsWanted(ctx, r, &a, true)
+		plain, err := wrongMembers(ctx, r, &a, true)
 		if err != nil {
 			return nil, err
 		}
@@ -124,10 +127,10 @@ func removeCard() *action.Action {
 		if err := r.Kernel.RemoveCards(ctx, a.Deck, a.Blocks); err != nil {
 			return nil, err
 		}
-		if err := verify(ctx, r, &a, false); err != nil {
+		if err := verifyMembership(ctx, r, &a, false); err != nil {
 			return nil, err
 		}
-		refresh(r)
+		refreshTargets(r)
 		return cardResult{true, a.Deck, deck.Name, a.Blocks}, nil
 	})
 }

@@ -14,7 +14,8 @@ import (
 // decksAttr is the attribute of a block that lists its decks.
 const decksAttr = "custom-riff-decks"
 
-func (w *workspace) decks(id kernel.ID) string {
+// decksOf returns the decks of a block, joined with commas, as its attribute has them.
+func (w *workspace) decksOf(id kernel.ID) string {
 	w.t.Helper()
 	attrs, err := w.Client.Attrs(w.t.Context(), id)
 	if err != nil {
@@ -25,12 +26,12 @@ func (w *workspace) decks(id kernel.ID) string {
 
 func TestCreateCard(t *testing.T) {
 	w := newWorkspace(t)
-	create := act(t, "create_card")
+	create := findAction(t, "create_card")
 	got := w.Must(t, create, args("deckID", w.deck, "blockIDs", []any{w.text, w.cloze}))
 	if !got.Get("success").Bool() || got.Get("deck").Str != "Geo 地理" || got.Get("blockIDs.#").Int() != 2 {
 		t.Errorf("%s", got.Raw)
 	}
-	if got := w.decks(w.cloze); got != string(kernel.BuiltInDeck)+","+string(w.deck) {
+	if got := w.decksOf(w.cloze); got != string(kernel.BuiltInDeck)+","+string(w.deck) {
 		t.Errorf("decks of a block that is a card of two: %q", got)
 	}
 	for _, empty := range []string{args("blockIDs", w.answer), args("deckID", "", "blockIDs", w.answer)} {
@@ -52,7 +53,7 @@ func TestCreateCard(t *testing.T) {
 
 func TestCreateCardBadInput(t *testing.T) {
 	w := newWorkspace(t)
-	create := act(t, "create_card")
+	create := findAction(t, "create_card")
 	w.Refused(w.t, create, `{}`, tool.Invalid)
 	e := w.Refused(w.t, create, args("blockIDs", []any{w.text, w.doc}), tool.Invalid)
 	if !strings.Contains(e.Error(), "is a document") || !strings.Contains(e.Error(), "get_children") {
@@ -61,7 +62,7 @@ func TestCreateCardBadInput(t *testing.T) {
 	w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.NotFound)
 	// The kernel answers code 0 and writes the id of the deck into the block.
 	w.Refused(w.t, create, args("deckID", actiontest.Nowhere, "blockIDs", w.text), tool.NotFound)
-	if got := w.decks(w.text); got != "" {
+	if got := w.decksOf(w.text); got != "" {
 		t.Errorf("the block belongs to %q", got)
 	}
 }
@@ -70,20 +71,20 @@ func TestCreateCardBadInput(t *testing.T) {
 func TestCreateCardVerifies(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailMessage("disk full"))
-	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.API)
+	w.Failed(t, findAction(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.API)
 	w.Fail("/api/riff/addRiffCards", 1, kerneltest.FailLost)
-	w.Failed(t, act(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.OutcomeUnknown)
+	w.Failed(t, findAction(t, "create_card"), args("deckID", w.deck, "blockIDs", w.text), kernel.OutcomeUnknown)
 }
 
 // TestCreateCardNeedsWrite: a card is an attribute of its block.
 func TestCreateCardNeedsWrite(t *testing.T) {
 	w := newWorkspace(t)
-	create := act(t, "create_card")
-	_, block, _ := w.hidden(w.deck)
+	create := findAction(t, "create_card")
+	_, block, _ := w.makeHiddenCard(w.deck)
 	hidden := w.Refused(w.t, create, args("blockIDs", []any{w.text, block}), tool.NotFound)
 	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, create, args("blockIDs", []any{w.text, actiontest.Nowhere}), tool.NotFound), string(block), actiontest.Nowhere)
-	w.Levels[w.nb] = access.Read
+	w.Levels[w.notebook] = access.Read
 	w.Refused(w.t, create, args("blockIDs", w.text), tool.Denied)
-	w.Levels[w.nb] = access.Write
+	w.Levels[w.notebook] = access.Write
 	w.Must(t, create, args("blockIDs", w.text))
 }

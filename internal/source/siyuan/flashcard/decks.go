@@ -27,6 +27,7 @@ type listedDeck struct {
 	Updated string    `json:"updated,omitempty" about:"local time" verbose:"yes"`
 }
 
+// getDecks returns the action get_decks of the tool flashcard.
 func getDecks() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks",
@@ -45,7 +46,7 @@ func getDecks() *action.Action {
 			return nil, err
 		}
 		if !slices.ContainsFunc(decks, func(d kernel.Deck) bool { return d.ID == kernel.BuiltInDeck }) {
-			builtIn, err := builtIn(ctx, r, restricted)
+			builtIn, err := builtInDeck(ctx, r, restricted)
 			if err != nil {
 				return nil, err
 			}
@@ -65,8 +66,8 @@ func getDecks() *action.Action {
 	})
 }
 
-// builtIn returns the built-in deck, which the kernel lists nowhere. Its size is the number of its cards, 0 if restricted.
-func builtIn(ctx context.Context, r *action.Request, restricted bool) (kernel.Deck, error) {
+// builtInDeck returns the built-in deck, which the kernel lists nowhere. Its size is the number of its cards, 0 if restricted.
+func builtInDeck(ctx context.Context, r *action.Request, restricted bool) (kernel.Deck, error) {
 	d := kernel.Deck{ID: kernel.BuiltInDeck, Name: builtInName}
 	if restricted {
 		return d, nil
@@ -93,6 +94,7 @@ type deckCard struct {
 	Due     time.Time `json:"due,omitzero" about:"when it is due"`
 }
 
+// getCards returns the action get_cards of the tool flashcard.
 func getCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_cards", Purpose: "List the cards of a deck, due or not",
@@ -106,7 +108,7 @@ func getCards() *action.Action {
 				return nil, err
 			}
 		}
-		cards, err := cardsOf(ctx, r, a.Deck)
+		cards, err := readableCards(ctx, r, a.Deck)
 		if err != nil {
 			return nil, err
 		}
@@ -119,9 +121,9 @@ type deckPage struct {
 	action.Page[deckCard]
 }
 
-// cardsOf returns the cards of a deck that may be read. It reads all cards before it cuts pages: the kernel's own
+// readableCards returns the cards of a deck that may be read. It reads all cards before it cuts pages: the kernel's own
 // pages and totals also count hidden cards and those without a block.
-func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
+func readableCards(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard, error) {
 	blocks, err := deckBlocks(ctx, r, deck)
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard
 		}
 		out = append(out, c)
 	}
-	return out, leftOut(ctx, r, len(blocks)-len(out))
+	return out, recordLeftOut(ctx, r, len(blocks)-len(out))
 }
 
 // deckBlocks returns the blocks of all cards of a deck, or of all decks if deck is empty. It asks for very large pages, so

@@ -55,17 +55,17 @@ func scopeOf(ctx context.Context, r *action.Request, a *listArgs) (scope, error)
 	return s, nil
 }
 
-// dueIn lists the due cards in the decks of a scope, including cards outside the scope, which the caller filters out.
+// listDueCards lists the due cards in the decks of a scope, including cards outside the scope, which the caller filters out.
 // The kernel's wide scopes know only the cards of the built-in deck, so the other decks are asked as well.
-func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, error) {
+func listDueCards(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, error) {
 	if s.deck != "" {
-		return dueInDeck(ctx, r, s.deck)
+		return listDueInDeck(ctx, r, s.deck)
 	}
 	list, err := s.builtIn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out, err := allDue(ctx, r, kernel.BuiltInDeck, list)
+	out, err := completeDue(ctx, r, kernel.BuiltInDeck, list)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, 
 		if d.ID == kernel.BuiltInDeck || d.Size == 0 {
 			continue
 		}
-		cards, err := dueInDeck(ctx, r, d.ID)
+		cards, err := listDueInDeck(ctx, r, d.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -86,17 +86,17 @@ func dueIn(ctx context.Context, r *action.Request, s *scope) ([]kernel.DueCard, 
 	return out, nil
 }
 
-func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.DueCard, error) {
+func listDueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.DueCard, error) {
 	list, err := r.Kernel.DueInDeck(ctx, deck)
 	if err != nil {
 		return nil, err
 	}
-	return allDue(ctx, r, deck, list)
+	return completeDue(ctx, r, deck, list)
 }
 
-// allDue returns all due cards of a deck, hidden ones included, which the caller filters out. The kernel's list may hold
+// completeDue returns all due cards of a deck, hidden ones included, which the caller filters out. The kernel's list may hold
 // only a random few, so that those of one document may all be missing. The rest is found among all cards of the deck.
-func allDue(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
+func completeDue(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
 	if len(list.Cards) >= list.Due {
 		return list.Cards, nil
 	}

@@ -16,11 +16,11 @@ import (
 
 func TestGetCards(t *testing.T) {
 	w := newWorkspace(t)
-	get := act(t, "get_cards")
+	get := findAction(t, "get_cards")
 	got := w.Must(t, get, args("deckID", kernel.BuiltInDeck))
-	blocks := strs(got.Get("data.#.blockID"))
+	blocks := stringItems(got.Get("data.#.blockID"))
 	slices.Sort(blocks)
-	if diff := cmp.Diff(sorted(w.cloze, w.list), blocks); diff != "" {
+	if diff := cmp.Diff(sortedIDs(w.cloze, w.list), blocks); diff != "" {
 		t.Error(diff)
 	}
 	first := got.Get(`data.#(blockID=="` + string(w.cloze) + `")`)
@@ -30,7 +30,7 @@ func TestGetCards(t *testing.T) {
 	if got := w.Must(t, get, args("deckID", "")); got.Get("total").Int() != 3 {
 		t.Errorf("all decks: %s", got.Raw)
 	}
-	if err := w.Client.ReviewCard(t.Context(), w.deck, w.card(w.deck, w.heading), 4); err != nil {
+	if err := w.Client.ReviewCard(t.Context(), w.deck, w.cardID(w.deck, w.heading), 4); err != nil {
 		t.Fatal(err)
 	}
 	c := w.Must(t, get, args("deckID", w.deck)).Get("data.0")
@@ -41,12 +41,12 @@ func TestGetCards(t *testing.T) {
 
 func TestGetCardsPages(t *testing.T) {
 	w := newWorkspace(t)
-	get := act(t, "get_cards")
+	get := findAction(t, "get_cards")
 	var text strings.Builder
 	for i := range 9 {
 		fmt.Fprintf(&text, "n ==%d==\n\n", i)
 	}
-	w.add(w.deck, w.Children(w.t, kernel.ID(w.Doc(string(w.nb), "/Many", text.String())))...)
+	w.addCards(w.deck, w.Children(w.t, kernel.ID(w.Doc(string(w.notebook), "/Many", text.String())))...)
 	seen := map[string]bool{}
 	for page := 1; page <= 3; page++ {
 		got := w.Must(t, get, args("deckID", w.deck, "page", page, "pageSize", 4))
@@ -54,7 +54,7 @@ func TestGetCardsPages(t *testing.T) {
 		if have := fmt.Sprintf(`{"total":%s,"page":%s,"pageCount":%s,"hasNextPage":%s}`, got.Get("total").Raw, got.Get("page").Raw, got.Get("pageCount").Raw, got.Get("hasNextPage").Raw); have != want {
 			t.Errorf("page %d: %s, want %s", page, have, want)
 		}
-		for _, id := range strs(got.Get("data.#.cardID")) {
+		for _, id := range stringItems(got.Get("data.#.cardID")) {
 			seen[id] = true
 		}
 	}
@@ -68,7 +68,7 @@ func TestGetCardsPages(t *testing.T) {
 
 func TestGetCardsBadInput(t *testing.T) {
 	w := newWorkspace(t)
-	get := act(t, "get_cards")
+	get := findAction(t, "get_cards")
 	w.Refused(w.t, get, `{}`, tool.Invalid)
 	w.Refused(w.t, get, args("deckID", actiontest.Nowhere), tool.NotFound)
 	w.Refused(w.t, get, args("deckID", "Geo"), tool.NotFound)
@@ -77,9 +77,9 @@ func TestGetCardsBadInput(t *testing.T) {
 // TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are neither shown nor counted.
 func TestGetCardsDropsUnreadable(t *testing.T) {
 	w := newWorkspace(t)
-	nb, block, card := w.hidden(w.deck)
-	w.add(w.deck, actiontest.Nowhere)
-	get := act(t, "get_cards")
+	nb, block, card := w.makeHiddenCard(w.deck)
+	w.addCards(w.deck, actiontest.Nowhere)
+	get := findAction(t, "get_cards")
 	for _, deck := range []kernel.ID{w.deck, ""} {
 		got := w.Must(t, get, args("deckID", deck))
 		for _, leak := range []string{string(nb), string(block), string(card), "Hidden", "launch", actiontest.Nowhere} {
@@ -97,7 +97,7 @@ func TestGetCardsDropsUnreadable(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	// If nothing is hidden, a card whose block does not exist is left out without a note.
-	w.Levels = map[kernel.ID]access.Level{w.nb: access.Read}
+	w.Levels = map[kernel.ID]access.Level{w.notebook: access.Read}
 	if got := w.Must(t, get, args("deckID", w.deck)); got.Get("total").Int() != 2 || got.Get("partial").Exists() {
 		t.Errorf("level r is enough to read: %s", got.Raw)
 	}

@@ -47,6 +47,7 @@ type dueList struct {
 // maxCards is how many cards one call shows. The next ones follow once these are rated.
 const maxCards = 20
 
+// listCards returns the action list_cards of the tool flashcard.
 func listCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "list_cards", Purpose: "List cards that are due, with front and back",
@@ -67,7 +68,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	due, err := dueIn(ctx, r, &s)
+	due, err := listDueCards(ctx, r, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	if due, err = visibleCards(ctx, r, due, s.within); err != nil {
 		return nil, err
 	}
-	sorting.By(due, inTurn)
+	sorting.By(due, compareTurns)
 	out := dueList{Scope: a.Scope, Filter: a.Filter, Cards: []dueCard{}, Unreviewed: len(due)}
 	var matching []kernel.DueCard
 	for _, c := range due {
@@ -92,7 +93,7 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	out.Total = len(matching)
 	out.Truncated = out.Total > maxCards
 	matching = matching[:min(len(matching), maxCards)]
-	texts, err := sidesOf(ctx, r, blocksOf(matching))
+	texts, err := readSides(ctx, r, blocksOf(matching))
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +104,9 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	return out, nil
 }
 
-// inTurn compares cards for the order of a session: first those that were learned before, the longest ago first, then the
+// compareTurns compares cards for the order of a session: first those that were learned before, the longest ago first, then the
 // new ones in the order of their creation. Unlike the kernel's order, it is the same from call to call.
-func inTurn(a, b kernel.DueCard) int {
+func compareTurns(a, b kernel.DueCard) int {
 	switch {
 	case a.State == 0 && b.State != 0:
 		return 1
@@ -133,7 +134,7 @@ func visibleCards(ctx context.Context, r *action.Request, due []kernel.DueCard, 
 		hidden++
 		return true
 	})
-	return due, leftOut(ctx, r, hidden)
+	return due, recordLeftOut(ctx, r, hidden)
 }
 
 func blocksOf(cards []kernel.DueCard) []kernel.ID {

@@ -17,13 +17,15 @@ import (
 	"collie/internal/tool"
 )
 
-func blocksOf(got gjson.Result) []string {
-	out := strs(got.Get("cards.#.blockID"))
+// sortedBlocks returns the ids of the blocks of listed cards, sorted.
+func sortedBlocks(got gjson.Result) []string {
+	out := stringItems(got.Get("cards.#.blockID"))
 	slices.Sort(out)
 	return out
 }
 
-func sorted(ids ...kernel.ID) []string {
+// sortedIDs returns ids as sorted strings.
+func sortedIDs(ids ...kernel.ID) []string {
 	out := []string{}
 	for _, id := range ids {
 		out = append(out, string(id))
@@ -36,27 +38,27 @@ func sorted(ids ...kernel.ID) []string {
 // cover the built-in deck only.
 func TestListCardsByScope(t *testing.T) {
 	w := newWorkspace(t)
-	other := w.block(w.nb, "/Other", "b ==c==")
-	below := w.block(w.nb, "/Deck doc/Below", "d ==e==")
-	elsewhere := w.block(kernel.ID(w.Notebook("Else")), "/E", "f ==g==")
-	w.add(kernel.BuiltInDeck, other)
-	w.add(w.deck, below, elsewhere)
-	list := act(t, "list_cards")
+	other := w.makeBlock(w.notebook, "/Other", "b ==c==")
+	below := w.makeBlock(w.notebook, "/Deck doc/Below", "d ==e==")
+	elsewhere := w.makeBlock(kernel.ID(w.Notebook("Else")), "/E", "f ==g==")
+	w.addCards(kernel.BuiltInDeck, other)
+	w.addCards(w.deck, below, elsewhere)
+	list := findAction(t, "list_cards")
 	tests := []struct {
 		args string
 		want []string
 	}{
-		{args("scope", "all"), sorted(w.cloze, w.list, w.heading, other, below, elsewhere)},
-		{args("scope", "deck", "deckID", kernel.BuiltInDeck), sorted(w.cloze, w.list, other)},
-		{args("scope", "deck", "deckID", w.deck), sorted(w.heading, below, elsewhere)},
-		{args("scope", "notebook", "notebook", w.nb), sorted(w.cloze, w.list, w.heading, other, below)},
-		{args("scope", "tree", "rootID", w.doc), sorted(w.cloze, w.list, w.heading, below)},
-		{args("scope", "tree", "rootID", w.text), sorted(w.cloze, w.list, w.heading, below)},      // a block means its document
-		{args("scope", "tree", "rootID", w.nb), sorted(w.cloze, w.list, w.heading, other, below)}, // the notebook's own document
+		{args("scope", "all"), sortedIDs(w.cloze, w.list, w.heading, other, below, elsewhere)},
+		{args("scope", "deck", "deckID", kernel.BuiltInDeck), sortedIDs(w.cloze, w.list, other)},
+		{args("scope", "deck", "deckID", w.deck), sortedIDs(w.heading, below, elsewhere)},
+		{args("scope", "notebook", "notebook", w.notebook), sortedIDs(w.cloze, w.list, w.heading, other, below)},
+		{args("scope", "tree", "rootID", w.doc), sortedIDs(w.cloze, w.list, w.heading, below)},
+		{args("scope", "tree", "rootID", w.text), sortedIDs(w.cloze, w.list, w.heading, below)},            // a block means its document
+		{args("scope", "tree", "rootID", w.notebook), sortedIDs(w.cloze, w.list, w.heading, other, below)}, // the notebook's own document
 	}
 	for _, tt := range tests {
 		got := w.Must(t, list, tt.args)
-		if diff := cmp.Diff(tt.want, blocksOf(got)); diff != "" {
+		if diff := cmp.Diff(tt.want, sortedBlocks(got)); diff != "" {
 			t.Errorf("%s:\n%s", tt.args, diff)
 		}
 		if n := int64(len(tt.want)); got.Get("total").Int() != n || got.Get("unreviewedCount").Int() != n || got.Get("partial").Exists() {
@@ -68,8 +70,8 @@ func TestListCardsByScope(t *testing.T) {
 func TestListCardsShowsFrontAndBack(t *testing.T) {
 	w := newWorkspace(t)
 	cards := map[string]gjson.Result{}
-	w.add(kernel.BuiltInDeck, w.text)
-	for _, c := range w.Must(t, act(t, "list_cards"), args("scope", "all")).Get("cards").Array() {
+	w.addCards(kernel.BuiltInDeck, w.text)
+	for _, c := range w.Must(t, findAction(t, "list_cards"), args("scope", "all")).Get("cards").Array() {
 		cards[c.Get("blockID").Str] = c
 	}
 	tests := []struct {
@@ -77,10 +79,10 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 		kind, front, back, answer string
 		gradable                  bool
 	}{
-		{w.cloze, "cloze", "What is 2+2? ____", "What is 2+2? four", "four", true},
-		{w.heading, "heading", "Capital of France 法国首都", "Paris 巴黎", "Paris 巴黎", true},
-		{w.list, "list", "question", "- answer", "- answer", true},
-		{w.text, "plain", "plain text 文字", "", "", false},
+		{block: w.cloze, kind: "cloze", front: "What is 2+2? ____", back: "What is 2+2? four", answer: "four", gradable: true},
+		{block: w.heading, kind: "heading", front: "Capital of France 法国首都", back: "Paris 巴黎", answer: "Paris 巴黎", gradable: true},
+		{block: w.list, kind: "list", front: "question", back: "- answer", answer: "- answer", gradable: true},
+		{block: w.text, kind: "plain", front: "plain text 文字"},
 	}
 	for _, tt := range tests {
 		c := cards[string(tt.block)]
@@ -100,12 +102,12 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 // TestListCardsMarks: the answer of a cloze is what SiYuan shows as a mark, not any text between ==.
 func TestListCardsMarks(t *testing.T) {
 	w := newWorkspace(t)
-	doc := kernel.ID(w.Doc(string(w.nb), "/Marks", strings.Join([]string{
+	doc := kernel.ID(w.Doc(string(w.notebook), "/Marks", strings.Join([]string{
 		"**==bold==** and ==E=mc²== and `==code==` and a == b == c", "```\n==code==\n```", "$$\na==b==c\n$$", "1. one\n2. two",
 	}, "\n\n")))
 	blocks := w.Children(w.t, doc)
-	w.add(kernel.BuiltInDeck, blocks...)
-	got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", doc))
+	w.addCards(kernel.BuiltInDeck, blocks...)
+	got := w.Must(t, findAction(t, "list_cards"), args("scope", "tree", "rootID", doc))
 	for i, want := range []string{
 		"**____** and ____ and `==code==` and a == b == c|bold; E=mc²|cloze", "```\n==code==\n```||plain", "$$\na==b==c\n$$||plain", "one|2. two|list",
 	} {
@@ -121,20 +123,20 @@ func TestListCardsMarks(t *testing.T) {
 
 func TestListCardsFilters(t *testing.T) {
 	w := newWorkspace(t)
-	id := w.card(kernel.BuiltInDeck, w.cloze)
+	id := w.cardID(kernel.BuiltInDeck, w.cloze)
 	if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 		t.Fatal(err)
 	}
-	list := act(t, "list_cards")
+	list := findAction(t, "list_cards")
 	if got := w.Must(t, list, args("scope", "all")); got.Get("total").Int() != 2 {
 		t.Errorf("a card that was rated is still due: %s", got.Raw)
 	}
 	w.Post(w.t, "/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
 	for filter, want := range map[string][]string{
-		"due": sorted(w.cloze, w.list, w.heading), "new": sorted(w.list, w.heading), "old": sorted(w.cloze),
+		"due": sortedIDs(w.cloze, w.list, w.heading), "new": sortedIDs(w.list, w.heading), "old": sortedIDs(w.cloze),
 	} {
 		got := w.Must(t, list, args("scope", "all", "filter", filter))
-		if diff := cmp.Diff(want, blocksOf(got)); diff != "" {
+		if diff := cmp.Diff(want, sortedBlocks(got)); diff != "" {
 			t.Errorf("%s:\n%s", filter, diff)
 		}
 		if got.Get("unreviewedNewCardCount").Int() != 2 || got.Get("unreviewedOldCardCount").Int() != 1 {
@@ -143,13 +145,13 @@ func TestListCardsFilters(t *testing.T) {
 	}
 	// SiYuan lists what a session has seen again, also what was skipped.
 	got := w.Must(t, list, args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": id}}))
-	if diff := cmp.Diff(sorted(w.list), blocksOf(got)); diff != "" || got.Get("unreviewedCount").Int() != 1 {
+	if diff := cmp.Diff(sortedIDs(w.list), sortedBlocks(got)); diff != "" || got.Get("unreviewedCount").Int() != 1 {
 		t.Errorf("a card of this session is listed: %s\n%s", diff, got.Raw)
 	}
 }
 
-// many makes a document of n cards and returns it with its blocks.
-func (w *workspace) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, blocks []kernel.ID) {
+// makeCards makes a document of n cards and returns it with its blocks.
+func (w *workspace) makeCards(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID, blocks []kernel.ID) {
 	w.t.Helper()
 	var text strings.Builder
 	for i := range n {
@@ -157,7 +159,7 @@ func (w *workspace) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID
 	}
 	doc = kernel.ID(w.Doc(string(nb), hpath, text.String()))
 	blocks = w.Children(w.t, doc)
-	w.add(deck, blocks...)
+	w.addCards(deck, blocks...)
 	return doc, blocks
 }
 
@@ -165,8 +167,8 @@ func (w *workspace) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID
 // new cards, chosen at random.
 func TestListCardsCutsAtTwenty(t *testing.T) {
 	w := newWorkspace(t)
-	doc, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 30)
-	list := act(t, "list_cards")
+	doc, blocks := w.makeCards(w.notebook, kernel.BuiltInDeck, "/Many", 30)
+	list := findAction(t, "list_cards")
 	seen := []any{}
 	found := map[string]bool{}
 	for _, want := range []struct{ showing, total int64 }{{20, 30}, {10, 10}} {
@@ -177,7 +179,7 @@ func TestListCardsCutsAtTwenty(t *testing.T) {
 				got.Get("truncated").Bool() != (want.total > 20) {
 				t.Errorf("%s", got.Raw)
 			}
-			for _, id := range strs(got.Get("cards.#.cardID")) {
+			for _, id := range stringItems(got.Get("cards.#.cardID")) {
 				found[id] = true
 			}
 			if c := got.Get("cards.#(nextDues.4!=\"16 days\")"); c.Exists() {
@@ -199,9 +201,9 @@ func TestListCardsCutsAtTwenty(t *testing.T) {
 // TestListCardsInTurn: cards come in the order in which they were learned, before new ones.
 func TestListCardsInTurn(t *testing.T) {
 	w := newWorkspace(t)
-	_, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 3)
+	_, blocks := w.makeCards(w.notebook, kernel.BuiltInDeck, "/Many", 3)
 	for _, b := range []kernel.ID{blocks[2], blocks[0]} {
-		id := w.card(kernel.BuiltInDeck, b)
+		id := w.cardID(kernel.BuiltInDeck, b)
 		if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +212,7 @@ func TestListCardsInTurn(t *testing.T) {
 		}
 		w.Post(w.t, "/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})
 	}
-	got := strs(w.Must(t, act(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards.#.blockID"))
+	got := stringItems(w.Must(t, findAction(t, "list_cards"), args("scope", "deck", "deckID", kernel.BuiltInDeck)).Get("cards.#.blockID"))
 	if len(got) != 5 || got[0] != string(blocks[2]) || got[1] != string(blocks[0]) {
 		t.Errorf("cards come as %q, want %s and %s first", got, blocks[2], blocks[0])
 	}
@@ -220,25 +222,25 @@ func TestListCardsInTurn(t *testing.T) {
 // are listed.
 func TestListCardsBesideMany(t *testing.T) {
 	w := newWorkspace(t)
-	list := act(t, "list_cards")
+	list := findAction(t, "list_cards")
 	for _, deck := range []kernel.ID{kernel.BuiltInDeck, w.deck} {
 		secret := kernel.ID(w.Notebook("Secret"))
-		w.many(secret, deck, "/Many", 60)
+		w.makeCards(secret, deck, "/Many", 60)
 		w.Levels[secret] = access.None
 	}
-	late, later := w.block(w.nb, "/Deck doc/Late", "a ==b=="), w.block(w.nb, "/Deck doc/Later", "c ==d==")
-	w.add(kernel.BuiltInDeck, late)
-	w.add(w.deck, later)
+	late, later := w.makeBlock(w.notebook, "/Deck doc/Late", "a ==b=="), w.makeBlock(w.notebook, "/Deck doc/Later", "c ==d==")
+	w.addCards(kernel.BuiltInDeck, late)
+	w.addCards(w.deck, later)
 	for _, tt := range []struct {
 		args string
 		want []string
 	}{
-		{args("scope", "all"), sorted(w.cloze, w.list, w.heading, late, later)},
-		{args("scope", "deck", "deckID", w.deck), sorted(w.heading, later)},
-		{args("scope", "notebook", "notebook", w.nb), sorted(w.cloze, w.list, w.heading, late, later)},
-		{args("scope", "tree", "rootID", w.doc), sorted(w.cloze, w.list, w.heading, late, later)},
+		{args("scope", "all"), sortedIDs(w.cloze, w.list, w.heading, late, later)},
+		{args("scope", "deck", "deckID", w.deck), sortedIDs(w.heading, later)},
+		{args("scope", "notebook", "notebook", w.notebook), sortedIDs(w.cloze, w.list, w.heading, late, later)},
+		{args("scope", "tree", "rootID", w.doc), sortedIDs(w.cloze, w.list, w.heading, late, later)},
 	} {
-		if diff := cmp.Diff(tt.want, blocksOf(w.Must(t, list, tt.args))); diff != "" {
+		if diff := cmp.Diff(tt.want, sortedBlocks(w.Must(t, list, tt.args))); diff != "" {
 			t.Errorf("%s:\n%s", tt.args, diff)
 		}
 	}
@@ -249,11 +251,11 @@ func TestListCardsBesideMany(t *testing.T) {
 func TestListCardsOfClosedNotebook(t *testing.T) {
 	w := newWorkspace(t)
 	closed := kernel.ID(w.Notebook("Closed"))
-	w.add(kernel.BuiltInDeck, w.block(closed, "/C", "a ==b=="))
+	w.addCards(kernel.BuiltInDeck, w.makeBlock(closed, "/C", "a ==b=="))
 	if err := w.Client.CloseNotebook(t.Context(), closed); err != nil {
 		t.Fatal(err)
 	}
-	got, err := w.Do(t, act(t, "list_cards"), args("scope", "notebook", "notebook", closed))
+	got, err := w.Do(t, findAction(t, "list_cards"), args("scope", "notebook", "notebook", closed))
 	if err == nil && (got.Get("total").Int() != 0 || got.Get("partial").Exists()) {
 		t.Errorf("%s", got.Raw)
 	}
@@ -261,7 +263,7 @@ func TestListCardsOfClosedNotebook(t *testing.T) {
 
 func TestListCardsBadInput(t *testing.T) {
 	w := newWorkspace(t)
-	list := act(t, "list_cards")
+	list := findAction(t, "list_cards")
 	for _, scope := range []string{"deck", "notebook", "tree"} {
 		w.Refused(w.t, list, args("scope", scope), tool.Invalid)
 	}
@@ -275,13 +277,13 @@ func TestListCardsBadInput(t *testing.T) {
 // TestListCardsDropsUnreadable: neither a card of a hidden notebook nor its part in any count shows.
 func TestListCardsDropsUnreadable(t *testing.T) {
 	w := newWorkspace(t)
-	nb, block, card := w.hidden(kernel.BuiltInDeck)
-	_, block2, card2 := w.hidden(w.deck)
-	w.add(w.deck, actiontest.Nowhere) // a card whose block is gone
-	list := act(t, "list_cards")
+	nb, block, card := w.makeHiddenCard(kernel.BuiltInDeck)
+	_, block2, card2 := w.makeHiddenCard(w.deck)
+	w.addCards(w.deck, actiontest.Nowhere) // a card whose block is gone
+	list := findAction(t, "list_cards")
 	for _, a := range []string{
 		args("scope", "all"), args("scope", "deck", "deckID", kernel.BuiltInDeck), args("scope", "deck", "deckID", w.deck),
-		args("scope", "notebook", "notebook", w.nb), args("scope", "tree", "rootID", w.doc),
+		args("scope", "notebook", "notebook", w.notebook), args("scope", "tree", "rootID", w.doc),
 	} {
 		got := w.Must(t, list, a)
 		for _, leak := range []string{string(nb), string(block), string(card), string(block2), string(card2), "Secret", "Hidden", "launch", actiontest.Nowhere} {
@@ -298,7 +300,7 @@ func TestListCardsDropsUnreadable(t *testing.T) {
 		t.Errorf("%s", got.Raw)
 	}
 	// The result of a fully readable scope does not mention cards elsewhere.
-	if got := w.Must(t, list, args("scope", "notebook", "notebook", w.nb)); got.Get("partial").Exists() {
+	if got := w.Must(t, list, args("scope", "notebook", "notebook", w.notebook)); got.Get("partial").Exists() {
 		t.Errorf("the scope of one notebook tells of another: %s", got.Raw)
 	}
 	hiddenRoot := w.Refused(w.t, list, args("scope", "tree", "rootID", block), tool.NotFound)
@@ -309,8 +311,8 @@ func TestListCardsDropsUnreadable(t *testing.T) {
 
 func TestListCardsNeedsOnlyRead(t *testing.T) {
 	w := newWorkspace(t)
-	w.Levels[w.nb] = access.Read
-	if got := w.Must(t, act(t, "list_cards"), args("scope", "tree", "rootID", w.doc)); got.Get("total").Int() != 3 {
+	w.Levels[w.notebook] = access.Read
+	if got := w.Must(t, findAction(t, "list_cards"), args("scope", "tree", "rootID", w.doc)); got.Get("total").Int() != 3 {
 		t.Errorf("%s", got.Raw)
 	}
 }

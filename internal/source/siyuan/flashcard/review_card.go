@@ -32,6 +32,7 @@ type reviewCardResult struct {
 	Skipped bool      `json:"skipped,omitempty" about:"whether it was skipped"`
 }
 
+// reviewCard returns the action review_card of the tool flashcard.
 func reviewCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "review_card", Purpose: "Rate a card, or skip it",

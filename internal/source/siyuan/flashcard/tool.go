@@ -42,9 +42,9 @@ func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.D
 	return decks[i], nil
 }
 
-// leftOut records that n cards were left out because they are hidden. If every notebook may be read, their blocks
+// recordLeftOut records that n cards were left out because they are hidden. If every notebook may be read, their blocks
 // are gone or in a closed notebook, and it records nothing.
-func leftOut(ctx context.Context, r *action.Request, n int) error {
+func recordLeftOut(ctx context.Context, r *action.Request, n int) error {
 	if n == 0 {
 		return nil
 	}

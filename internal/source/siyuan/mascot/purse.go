@@ -113,13 +113,13 @@ func (p *Purse) listen() {
 	for {
 		select {
 		case c := <-runs:
-			p.begin(*c)
+			p.recordBegin(*c)
 		case done, ok := <-p.sub.C():
 			if !ok {
 				return
 			}
 			for n := len(runs); n > 0; n-- { // the start of this call may be among them
-				p.begin(*<-runs)
+				p.recordBegin(*<-runs)
 			}
 			p.earn(done)
 		}
@@ -127,8 +127,8 @@ func (p *Purse) listen() {
 	}
 }
 
-// begin notes that a call has begun.
-func (p *Purse) begin(c *tool.Call) {
+// recordBegin notes that a call has begun.
+func (p *Purse) recordBegin(c *tool.Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "running", Class: c.Action.Class(), Dangerous: c.Action.Asks(c.Args)}
@@ -191,7 +191,7 @@ func today() string { return time.Now().Format(time.DateOnly) }
 
 // Wallet returns the coins, where they came from and what they were spent on.
 func (p *Purse) Wallet(ctx context.Context) (action.Wallet, error) {
-	s, err := p.change(ctx, nil)
+	s, err := p.changeFile(ctx, nil)
 	if err != nil {
 		return action.Wallet{}, err
 	}
@@ -207,7 +207,7 @@ func (p *Purse) Spend(ctx context.Context, name string, cost int64) (action.Wall
 			h.ItemLabel, h.ItemType, h.ItemEmoji = it.Label, it.Type, it.Emoji
 		}
 	}
-	s, err := p.change(ctx, func(s *coins) error {
+	s, err := p.changeFile(ctx, func(s *coins) error {
 		if s.Balance < cost {
 			return &tool.Error{
 				Op: "buy", Kind: tool.Conflicting, Subject: name, Message: fmt.Sprintf("it costs %d coins, and there are %d", cost, s.Balance),
@@ -237,7 +237,7 @@ func (p *Purse) flush(ctx context.Context) error {
 	if last == nil {
 		return nil
 	}
-	s, err := p.change(ctx, func(s *coins) error {
+	s, err := p.changeFile(ctx, func(s *coins) error {
 		s.LastAction = last.action()
 		s.Seq = max(time.Now().UnixMilli(), s.Seq+1)
 		return nil
@@ -256,9 +256,9 @@ func (p *Purse) flush(ctx context.Context) error {
 	return nil
 }
 
-// change adds earned coins to the file and applies edit, which may be nil, under the lock of the file. If edit fails,
+// changeFile adds earned coins to the file and applies edit, which may be nil, under the lock of the file. If edit fails,
 // the file is not changed.
-func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, error) {
+func (p *Purse) changeFile(ctx context.Context, edit func(*coins) error) (coins, error) {
 	theirs, join := p.workspaceCoins(ctx)
 	p.mu.Lock()
 	earned, calls, day := p.earned, p.calls, p.day

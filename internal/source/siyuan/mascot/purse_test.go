@@ -28,25 +28,26 @@ import (
 	"collie/test/await"
 )
 
-// named is a source that is only asked for its name.
-type named string
+// namedSource is a source that is only asked for its name.
+type namedSource string
 
-func (n named) Name() string                                           { return string(n) }
-func (named) Offer() *tool.Offer                                       { return &tool.Offer{} }
-func (named) Watch(func(tool.Change)) (stop func())                    { return func() {} }
-func (named) Run(context.Context, *tool.Call) (r tool.Result, _ error) { return r, nil }
+func (n namedSource) Name() string                                           { return string(n) }
+func (namedSource) Offer() *tool.Offer                                       { return &tool.Offer{} }
+func (namedSource) Watch(func(tool.Change)) (stop func())                    { return func() {} }
+func (namedSource) Run(context.Context, *tool.Call) (r tool.Result, _ error) { return r, nil }
 
-// ended returns the event of a call of a SiYuan tool that has ended.
-func ended(name, action string, outcome tool.Outcome) tool.CallDone {
+// endedCall returns the event of a call of a SiYuan tool that has ended.
+func endedCall(name, action string, outcome tool.Outcome) tool.CallDone {
 	return tool.CallDone{
-		Call:    &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Tool: name, Action: &tool.Action{Name: action}, Source: named("siyuan")},
+		Call:    &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Tool: name, Action: &tool.Action{Name: action}, Source: namedSource("siyuan")},
 		Outcome: outcome,
 	}
 }
 
 type bus = event.Bus[tool.CallDone]
 
-func open(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Purse {
+// openPurse opens a purse, which the end of the test closes.
+func openPurse(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Purse {
 	t.Helper()
 	p, err := mascot.OpenPurse(dir, b, opts)
 	if err != nil {
@@ -56,10 +57,10 @@ func open(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Pu
 	return p
 }
 
-// reopened opens a purse on dir, whose others must be closed, and returns what it has.
-func reopened(t testing.TB, dir string) (balance, earned int64) {
+// readPurse returns the coins in a folder, whose purses must be closed.
+func readPurse(t testing.TB, dir string) (balance, earned int64) {
 	t.Helper()
-	p := open(t, dir, &bus{}, mascot.PurseOptions{})
+	p := openPurse(t, dir, &bus{}, mascot.PurseOptions{})
 	w, err := p.Wallet(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,27 +72,27 @@ func reopened(t testing.TB, dir string) (balance, earned int64) {
 func TestPurseEarns(t *testing.T) {
 	t.Parallel()
 	dir, b := t.TempDir(), &bus{}
-	p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
-	b.Publish(ended("fs", "read", tool.OK))
-	b.Publish(ended("block", "append", tool.OK))
+	p := openPurse(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+	b.Publish(endedCall("fs", "read", tool.OK))
+	b.Publish(endedCall("block", "append", tool.OK))
 	for _, outcome := range []tool.Outcome{tool.Failed, tool.Refused, tool.Cancelled, tool.NotKnown} {
-		b.Publish(ended("fs", "read", outcome))
+		b.Publish(endedCall("fs", "read", outcome))
 	}
-	b.Publish(ended("mascot", "buy", tool.OK))
-	other := ended("fs", "read", tool.OK)
-	other.Call.Source = named("files")
+	b.Publish(endedCall("mascot", "buy", tool.OK))
+	other := endedCall("fs", "read", tool.OK)
+	other.Call.Source = namedSource("files")
 	b.Publish(other)
 	for _, change := range []func(*tool.Call){
 		func(c *tool.Call) { c.Kind = tool.KindRead }, func(c *tool.Call) { c.Action = nil }, func(c *tool.Call) { c.Source = nil },
 	} {
-		d := ended("fs", "read", tool.OK)
+		d := endedCall("fs", "read", tool.OK)
 		change(d.Call)
 		b.Publish(d)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(t, dir, &bus{}, mascot.PurseOptions{}).Wallet(t.Context())
+	w, err := openPurse(t, dir, &bus{}, mascot.PurseOptions{}).Wallet(t.Context())
 	if err != nil || w.Balance != 3 || w.Earned != 3 || w.Today != 7 || w.LastAction != "fs/read" {
 		t.Errorf("%+v %v; want 3 coins and 7 calls", w, err)
 	}
@@ -110,7 +111,7 @@ func TestParallelCallsLoseNoCoin(t *testing.T) {
 	var purses [2]*mascot.Purse
 	for i := range purses {
 		buses[i] = &bus{}
-		purses[i] = open(t, dir, buses[i], mascot.PurseOptions{Every: time.Millisecond})
+		purses[i] = openPurse(t, dir, buses[i], mascot.PurseOptions{Every: time.Millisecond})
 	}
 	const calls, rounds, cost = 50, 4, 3
 	var spent int64
@@ -118,7 +119,7 @@ func TestParallelCallsLoseNoCoin(t *testing.T) {
 	for range rounds {
 		var wg sync.WaitGroup
 		for i := range calls {
-			wg.Go(func() { buses[i%2].Publish(ended("fs", "read", tool.OK)) })
+			wg.Go(func() { buses[i%2].Publish(endedCall("fs", "read", tool.OK)) })
 		}
 		for i := range 4 {
 			wg.Go(func() {
@@ -142,7 +143,7 @@ func TestParallelCallsLoseNoCoin(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	balance, earned := reopened(t, dir)
+	balance, earned := readPurse(t, dir)
 	if earned != calls*rounds || balance != earned-spent {
 		t.Errorf("%d coins, %d ever, %d spent; want %d ever", balance, earned, spent, calls*rounds)
 	}
@@ -162,7 +163,7 @@ func TestSpendNeverGoesBelowZero(t *testing.T) {
 		defer func() { _ = p.Close() }()
 		earn := rapid.IntRange(0, 20).Draw(rt, "earned")
 		for range earn {
-			b.Publish(ended("fs", "ls", tool.OK))
+			b.Publish(endedCall("fs", "ls", tool.OK))
 		}
 		if err := p.Close(); err != nil { // everything is in the file
 			rt.Fatal(err)
@@ -211,7 +212,7 @@ func TestOldFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := &bus{}
-		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+		p := openPurse(t, dir, b, mascot.PurseOptions{Every: time.Hour})
 		w, err := p.Wallet(t.Context())
 		if err != nil || w.Balance != want.balance || w.Earned != want.earned {
 			t.Errorf("%s: %d of %d (%v), want %v", old, w.Balance, w.Earned, err, want)
@@ -219,11 +220,11 @@ func TestOldFiles(t *testing.T) {
 		if raw, _ := os.ReadFile(path); string(raw) != old {
 			t.Errorf("a look at the balance changed %s to %s", old, raw)
 		}
-		b.Publish(ended("fs", "ls", tool.OK))
+		b.Publish(endedCall("fs", "ls", tool.OK))
 		if err := p.Close(); err != nil {
 			t.Errorf("%s: %v", old, err)
 		}
-		balance, earned := reopened(t, dir)
+		balance, earned := readPurse(t, dir)
 		if balance != min(want.balance+1, 1<<52) || earned != min(want.earned+1, 1<<52) {
 			t.Errorf("%s: %d of %d after a call, want one more than %v", old, balance, earned, want)
 		}
@@ -249,8 +250,8 @@ func TestCoinsWaitForTheFile(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
-	b.Publish(ended("fs", "ls", tool.OK))
+	p := openPurse(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+	b.Publish(endedCall("fs", "ls", tool.OK))
 	if err := p.Close(); err == nil {
 		t.Fatal("a folder was written as a file")
 	}
@@ -262,21 +263,23 @@ func TestCoinsWaitForTheFile(t *testing.T) {
 	}
 }
 
-// disk is a kernel that has files only, reached without a network.
-type disk struct {
+// fakeKernel is a kernel that has files only, reached without a network. refuse makes it refuse connections, hang
+// never answer.
+type fakeKernel struct {
 	mu     sync.Mutex
 	files  map[string]string
-	puts   []put
+	puts   []fileWrite
 	refuse bool
 	hang   bool
 }
 
-type put struct {
+// fileWrite is one write of a file in the workspace.
+type fileWrite struct {
 	at            time.Time
 	path, content string
 }
 
-func (d *disk) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d *fakeKernel) RoundTrip(r *http.Request) (*http.Response, error) {
 	if d.hang {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
@@ -289,9 +292,9 @@ func (d *disk) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == "/api/file/getFile" {
 		raw, _ := io.ReadAll(r.Body)
 		if content, ok := d.files[gjson.GetBytes(raw, "path").Str]; ok {
-			return answer(r, http.StatusOK, content), nil
+			return newResponse(r, http.StatusOK, content), nil
 		}
-		return answer(r, http.StatusAccepted, `{"code":404,"msg":"file does not exist","data":null}`), nil
+		return newResponse(r, http.StatusAccepted, `{"code":404,"msg":"file does not exist","data":null}`), nil
 	}
 	_, boundary, _ := strings.Cut(r.Header.Get("Content-Type"), "boundary=")
 	form, err := multipart.NewReader(r.Body, boundary).ReadForm(1 << 20)
@@ -305,32 +308,32 @@ func (d *disk) RoundTrip(r *http.Request) (*http.Response, error) {
 	content, _ := io.ReadAll(f)
 	path := form.Value["path"][0]
 	d.files[path] = string(content)
-	d.puts = append(d.puts, put{time.Now(), path, string(content)})
-	return answer(r, http.StatusOK, `{"code":0,"msg":"","data":null}`), nil
+	d.puts = append(d.puts, fileWrite{time.Now(), path, string(content)})
+	return newResponse(r, http.StatusOK, `{"code":0,"msg":"","data":null}`), nil
 }
 
-func answer(r *http.Request, status int, body string) *http.Response {
+func newResponse(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r, Header: http.Header{}}
 }
 
-func (d *disk) client() *kernel.Client {
+func (d *fakeKernel) client() *kernel.Client {
 	return kernel.New("http://kernel", kernel.Options{Transport: d})
 }
 
-func (d *disk) file(path string) string {
+func (d *fakeKernel) file(path string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.files[path]
 }
 
-func (d *disk) count() int {
+func (d *fakeKernel) countWrites() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.puts)
 }
 
-// written returns the writes of a file, in order.
-func (d *disk) written(path string) (out []put) {
+// writesOf returns the writes of a file, in order.
+func (d *fakeKernel) writesOf(path string) (out []fileWrite) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.puts {
@@ -350,12 +353,12 @@ const (
 func TestSyncWritesSeldom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, b := &disk{files: map[string]string{}}, &bus{}
+		d, b := &fakeKernel{files: map[string]string{}}, &bus{}
 		const every = 500 * time.Millisecond
-		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
+		p := openPurse(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
 		begin := time.Now()
 		for i := range 1000 { // 10 s of calls
-			b.Publish(ended("fs", "read", tool.OK))
+			b.Publish(endedCall("fs", "read", tool.OK))
 			if i%100 == 0 {
 				if _, err := p.Spend(t.Context(), "milk", 0); err != nil {
 					t.Fatal(err)
@@ -370,7 +373,7 @@ func TestSyncWritesSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{statsFile, eventsFile} {
-			writes := d.written(path)
+			writes := d.writesOf(path)
 			if n := len(writes); n < 10 || n > 21 {
 				t.Errorf("%s was written %d times in 10 s, want about 20", path, n)
 			}
@@ -384,16 +387,16 @@ func TestSyncWritesSeldom(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 		seq := int64(0)
-		for _, w := range d.written(eventsFile) {
+		for _, w := range d.writesOf(eventsFile) {
 			if s := gjson.Get(w.content, "seq").Int(); s <= seq {
 				t.Errorf("seq %d after %d", s, seq)
 			} else {
 				seq = s
 			}
 		}
-		quiet := d.count()
+		quiet := d.countWrites()
 		await.Sleep(time.Minute)
-		if d.count() != quiet {
+		if d.countWrites() != quiet {
 			t.Error("a purse that is closed writes")
 		}
 	})
@@ -403,16 +406,16 @@ func TestSyncWritesSeldom(t *testing.T) {
 func TestSeqRises(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, dir := &disk{files: map[string]string{}}, t.TempDir()
+		d, dir := &fakeKernel{files: map[string]string{}}, t.TempDir()
 		for range 20 {
 			b := &bus{}
-			p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Nanosecond})
-			b.Publish(ended("fs", "read", tool.OK))
+			p := openPurse(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Nanosecond})
+			b.Publish(endedCall("fs", "read", tool.OK))
 			if err := p.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		writes := d.written(eventsFile)
+		writes := d.writesOf(eventsFile)
 		if len(writes) != 20 {
 			t.Fatalf("%d events, want 20", len(writes))
 		}
@@ -429,10 +432,10 @@ func TestSeqRises(t *testing.T) {
 func TestSyncShowsCallsThatRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, b, started := &disk{files: map[string]string{}}, &bus{}, &event.Bus[*tool.Call]{}
-		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Started: started})
+		d, b, started := &fakeKernel{files: map[string]string{}}, &bus{}, &event.Bus[*tool.Call]{}
+		p := openPurse(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Started: started})
 		call := func(name string, took time.Duration) {
-			done := ended(name, "read", tool.OK)
+			done := endedCall(name, "read", tool.OK)
 			started.Publish(done.Call)
 			await.Sleep(took)
 			b.Publish(done)
@@ -445,7 +448,7 @@ func TestSyncShowsCallsThatRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, w := range d.written(eventsFile) {
+		for _, w := range d.writesOf(eventsFile) {
 			got = append(got, gjson.Get(w.content, "tool").Str+" "+gjson.Get(w.content, "status").Str)
 		}
 		if diff := cmp.Diff([]string{"fs running", "fs success", "block success"}, got); diff != "" {
@@ -467,10 +470,10 @@ func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 		client := kernel.New(url, kernel.Options{Token: kerneltest.Token})
 		defer client.Close()
 		b := &bus{}
-		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: client, Every: time.Hour})
-		b.Publish(ended("fs", "read", tool.Failed))
+		p := openPurse(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: client, Every: time.Hour})
+		b.Publish(endedCall("fs", "read", tool.Failed))
 		for range 4 {
-			b.Publish(ended("fs", "read", tool.OK))
+			b.Publish(endedCall("fs", "read", tool.OK))
 		}
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
@@ -522,15 +525,15 @@ func TestSyncTakesOverTheCoinsOfThePlugin(t *testing.T) {
 		`garbage`: {1, 1}, ``: {1, 1},
 	}
 	for theirs, want := range tests {
-		d, dir := &disk{files: map[string]string{}}, t.TempDir()
+		d, dir := &fakeKernel{files: map[string]string{}}, t.TempDir()
 		if theirs != "" {
 			d.files[statsFile] = theirs
 		}
 		for range 3 { // the second and third process find them joined
 			b := &bus{}
-			p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
-			if d.count() == 0 {
-				b.Publish(ended("fs", "ls", tool.OK))
+			p := openPurse(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
+			if d.countWrites() == 0 {
+				b.Publish(endedCall("fs", "ls", tool.OK))
 			}
 			if err := p.Close(); err != nil {
 				t.Fatal(err)
@@ -549,13 +552,13 @@ func TestSyncTakesOverTheCoinsOfThePlugin(t *testing.T) {
 func TestKernelThatHangsCostsNoCoins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, dir, b := &disk{hang: true}, t.TempDir(), &bus{}
-		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
-		b.Publish(ended("fs", "ls", tool.OK))
+		d, dir, b := &fakeKernel{hang: true}, t.TempDir(), &bus{}
+		p := openPurse(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Every: time.Hour})
+		b.Publish(endedCall("fs", "ls", tool.OK))
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if balance, _ := reopened(t, dir); balance != 1 {
+		if balance, _ := readPurse(t, dir); balance != 1 {
 			t.Errorf("%d coins, want 1", balance)
 		}
 	})
@@ -565,9 +568,9 @@ func TestKernelThatHangsCostsNoCoins(t *testing.T) {
 func TestKernelDownCostsNoCoins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, dir, b := &disk{files: map[string]string{statsFile: `{"totalCalls":100,"balance":50}`}, refuse: true}, t.TempDir(), &bus{}
-		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
-		b.Publish(ended("fs", "ls", tool.OK))
+		d, dir, b := &fakeKernel{files: map[string]string{statsFile: `{"totalCalls":100,"balance":50}`}, refuse: true}, t.TempDir(), &bus{}
+		p := openPurse(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
+		b.Publish(endedCall("fs", "ls", tool.OK))
 		await.Sleep(time.Minute)
 		if w, err := p.Wallet(t.Context()); err != nil || w.Balance != 1 {
 			t.Errorf("%d coins (%v), want the one that is known of", w.Balance, err)
@@ -575,7 +578,7 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 		d.mu.Lock()
 		d.refuse = false
 		d.mu.Unlock()
-		b.Publish(ended("fs", "ls", tool.OK))
+		b.Publish(endedCall("fs", "ls", tool.OK))
 		await.Sleep(time.Minute)
 		if got := d.file(statsFile); gjson.Get(got, "balance").Int() != 52 || gjson.Get(got, "totalCalls").Int() != 102 {
 			t.Errorf("%s, want 50 and 100 and two more", got)
@@ -585,10 +588,10 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 
 func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	d, b := &disk{files: map[string]string{}}, &bus{}
-	p := open(t, t.TempDir(), b, mascot.PurseOptions{Kernel: d.client(), Every: time.Millisecond})
+	d, b := &fakeKernel{files: map[string]string{}}, &bus{}
+	p := openPurse(t, t.TempDir(), b, mascot.PurseOptions{Kernel: d.client(), Every: time.Millisecond})
 	for range 100 {
-		b.Publish(ended("fs", "ls", tool.OK))
+		b.Publish(endedCall("fs", "ls", tool.OK))
 	}
 	if _, err := p.Wallet(t.Context()); err != nil {
 		t.Error(err)
@@ -596,7 +599,7 @@ func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if d.count() != 0 {
+	if d.countWrites() != 0 {
 		t.Errorf("%v", d.puts)
 	}
 }
@@ -611,18 +614,18 @@ func FuzzOldFile(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "mascot.json"), old, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+		p := openPurse(t, dir, b, mascot.PurseOptions{Every: time.Hour})
 		w, err := p.Wallet(t.Context())
 		if err != nil || w.Balance < 0 || w.Earned < 0 {
 			t.Fatalf("%d of %d: %v", w.Balance, w.Earned, err)
 		}
 		for range 1 + rand.IntN(3) {
-			b.Publish(ended("fs", "ls", tool.OK))
+			b.Publish(endedCall("fs", "ls", tool.OK))
 		}
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		after, _ := reopened(t, dir)
+		after, _ := readPurse(t, dir)
 		if after <= w.Balance && w.Balance < 1<<52 {
 			t.Errorf("%d coins after calls, %d before", after, w.Balance)
 		}

@@ -40,11 +40,11 @@ func items() []item {
 	}
 }
 
-// why says why the actions need no level.
-const why = "it touches no notes"
+// noLevelReason says why the actions need no level.
+const noLevelReason = "it touches no notes"
 
-// purse returns the coins of the mascot, or an error if this program keeps none.
-func purse(r *action.Request) (action.Coins, error) {
+// findPurse returns the coins of the mascot, or an error if this program keeps none.
+func findPurse(r *action.Request) (action.Coins, error) {
 	if c := r.Workspace.Coins(); c != nil {
 		return c, nil
 	}
@@ -64,15 +64,16 @@ type bought struct {
 	Count int    `json:"count" about:"how many"`
 }
 
+// balance returns the action get_balance of the tool mascot.
 func balance() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "get_balance", Purpose: "Show how many coins the mascot has",
-		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: why, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noLevelReason, Common: true,
 		Endpoints: []string{},
 		Result:    getBalanceResult{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
-		c, err := purse(r)
+		c, err := findPurse(r)
 		if err != nil {
 			return nil, err
 		}
@@ -96,14 +97,15 @@ type shopResult struct {
 	Items   []item `json:"items" about:"what there is"`
 }
 
+// shop returns the action shop of the tool mascot.
 func shop() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "shop", Purpose: "Show what can be bought for the mascot",
-		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: why, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noLevelReason, Common: true,
 		Result:  shopResult{},
 		Example: `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
-		c, err := purse(r)
+		c, err := findPurse(r)
 		if err != nil {
 			return nil, err
 		}
@@ -130,10 +132,11 @@ type buyResult struct {
 	Earned  int64  `json:"totalEarned" about:"coins ever"`
 }
 
+// buy returns the action buy of the tool mascot.
 func buy() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "buy", Purpose: "Buy something for the mascot with its coins",
-		Class: action.External, Risk: tool.RiskLow, Effects: tool.EffectCost, Unguarded: why, Common: true,
+		Class: action.External, Risk: tool.RiskLow, Effects: tool.EffectCost, Unguarded: noLevelReason, Common: true,
 		Aliases: map[string]string{"item": "item_id", "id": "item_id"},
 		Result:  buyResult{},
 		Example: `{"item_id":"milk"}`,
@@ -144,7 +147,7 @@ func buy() *action.Action {
 				ids = append(ids, it.ID)
 				continue
 			}
-			c, err := purse(r)
+			c, err := findPurse(r)
 			if err != nil {
 				return nil, err
 			}

@@ -16,18 +16,18 @@ import (
 	"collie/internal/tool"
 )
 
-func act(t testing.TB, name string) *action.Action {
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, mascot.Tool(), name)
 }
 
-// withCoins returns a kit whose purse has n coins. All notebooks are hidden: the mascot needs no level.
-func withCoins(t *testing.T, n int) *actiontest.Kit {
+// newKitWithCoins returns a kit whose purse has n coins. All notebooks are hidden: the mascot needs no level.
+func newKitWithCoins(t *testing.T, n int) *actiontest.Kit {
 	t.Helper()
 	dir, b := t.TempDir(), &bus{}
-	p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
+	p := openPurse(t, dir, b, mascot.PurseOptions{Every: time.Hour})
 	for range n {
-		b.Publish(ended("fs", "ls", tool.OK))
+		b.Publish(endedCall("fs", "ls", tool.OK))
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -50,11 +50,11 @@ func TestTool(t *testing.T) {
 
 func TestShopAndBuy(t *testing.T) {
 	t.Parallel()
-	kit := withCoins(t, 9)
-	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":9,"totalEarned":9,"callsToday":9,"lastAction":"fs/ls"}` {
+	kit := newKitWithCoins(t, 9)
+	if got := kit.Must(t, findAction(t, "get_balance"), `{}`); got.Raw != `{"balance":9,"totalEarned":9,"callsToday":9,"lastAction":"fs/ls"}` {
 		t.Errorf("%s", got.Raw)
 	}
-	shop := kit.Must(t, act(t, "shop"), `{}`)
+	shop := kit.Must(t, findAction(t, "shop"), `{}`)
 	costs := map[string]string{}
 	for _, it := range shop.Get("items").Array() {
 		costs[it.Get("id").Str] = it.Get("cost").Raw + " " + it.Get("type").Str
@@ -75,17 +75,17 @@ func TestShopAndBuy(t *testing.T) {
 		cost int64
 	}{{"milk", 3}, {"can-food", 6}} {
 		left -= it.cost
-		got := kit.Must(t, act(t, "buy"), fmt.Sprintf(`{"item":%q}`, it.id))
+		got := kit.Must(t, findAction(t, "buy"), fmt.Sprintf(`{"item":%q}`, it.id))
 		if !got.Get("success").Bool() || got.Get("item_id").Str != it.id || got.Get("cost").Int() != it.cost ||
 			got.Get("balance").Int() != left || got.Get("totalEarned").Int() != 9 || got.Get("item").Str == "" || got.Get("emoji").Str == "" {
 			t.Errorf("%s", got.Raw)
 		}
 	}
-	err := kit.Refused(t, act(t, "buy"), `{"item_id":"milk"}`, tool.Conflicting)
+	err := kit.Refused(t, findAction(t, "buy"), `{"item_id":"milk"}`, tool.Conflicting)
 	if !strings.Contains(err.Error(), "costs 3 coins, and there are 0") {
 		t.Error(err)
 	}
-	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":0,"totalEarned":9,"callsToday":9,"lastAction":"mascot/buy","bought":[{"id":"milk","count":1},{"id":"can-food","count":1}]}` {
+	if got := kit.Must(t, findAction(t, "get_balance"), `{}`); got.Raw != `{"balance":0,"totalEarned":9,"callsToday":9,"lastAction":"mascot/buy","bought":[{"id":"milk","count":1},{"id":"can-food","count":1}]}` {
 		t.Errorf("after a refused purchase: %s", got.Raw)
 	}
 	if len(kit.Calls()) != 0 {
@@ -95,14 +95,14 @@ func TestShopAndBuy(t *testing.T) {
 
 func TestBuyBadInput(t *testing.T) {
 	t.Parallel()
-	kit := withCoins(t, 9)
-	buy := act(t, "buy")
+	kit := newKitWithCoins(t, 9)
+	buy := findAction(t, "buy")
 	kit.Refused(t, buy, `{}`, tool.Invalid)
 	err := kit.Refused(t, buy, `{"item_id":"milc"}`, tool.Invalid)
 	if !strings.Contains(err.Error(), `did you mean "milk"?`) || !strings.Contains(err.Error(), "chicken-leg") {
 		t.Error(err)
 	}
-	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Get("balance").Int() != 9 {
+	if got := kit.Must(t, findAction(t, "get_balance"), `{}`); got.Get("balance").Int() != 9 {
 		t.Errorf("%s", got.Raw)
 	}
 }

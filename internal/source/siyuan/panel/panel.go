@@ -79,7 +79,7 @@ func (r *Report) add(name, state string) {
 // not written again. If the folder holds a plugin of somebody else, nothing is written, and the error is of kind Conflict.
 func Install(ctx context.Context, k *kernel.Client, place Place, version string) (Report, error) {
 	r := Report{Files: []File{}}
-	if _, err := ours(ctx, k, "install"); err != nil {
+	if _, err := listOwnFolder(ctx, k, "install"); err != nil {
 		return r, err
 	}
 	files, err := unpack(place, version)
@@ -113,7 +113,7 @@ func Install(ctx context.Context, k *kernel.Client, place Place, version string)
 // If there is no such plugin, nothing is done; if it belongs to another program, the error is of kind Conflict.
 func Remove(ctx context.Context, k *kernel.Client) (Report, error) {
 	r := Report{Files: []File{}}
-	entries, err := ours(ctx, k, "remove")
+	entries, err := listOwnFolder(ctx, k, "remove")
 	if err != nil || entries == nil {
 		return r, err
 	}
@@ -155,8 +155,9 @@ func Remove(ctx context.Context, k *kernel.Client) (Report, error) {
 	return r, nil
 }
 
-// ours lists the folder of the plugin; nil if there is none. It is an error if the plugin in it is not Collie's.
-func ours(ctx context.Context, k *kernel.Client, op string) ([]kernel.DirEntry, error) {
+// listOwnFolder lists the folder of the plugin; nil if there is none. It is an error if the plugin in it is not
+// Collie's.
+func listOwnFolder(ctx context.Context, k *kernel.Client, op string) ([]kernel.DirEntry, error) {
 	entries, err := k.ReadDir(ctx, folder)
 	if tool.KindOf(err) == tool.NotFound {
 		return nil, nil
@@ -205,7 +206,7 @@ func unpack(place Place, version string) ([]file, error) {
 	}
 	files := []file{{placeFile, where}}
 	for _, f := range z.File {
-		content, err := contentOf(f)
+		content, err := readZipped(f)
 		if err != nil {
 			return nil, fmt.Errorf("read the archive of the panel: %w", err)
 		}
@@ -221,7 +222,7 @@ func unpack(place Place, version string) ([]file, error) {
 	return files, nil
 }
 
-func contentOf(f *zip.File) ([]byte, error) {
+func readZipped(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, err

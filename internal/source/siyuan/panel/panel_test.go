@@ -25,7 +25,7 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func client(t *testing.T, k *kerneltest.Kernel) *kernel.Client {
+func newClient(t *testing.T, k *kerneltest.Kernel) *kernel.Client {
 	t.Helper()
 	c := kernel.New(k.URL(), kernel.Options{})
 	t.Cleanup(c.Close)
@@ -34,8 +34,8 @@ func client(t *testing.T, k *kerneltest.Kernel) *kernel.Client {
 
 var place = panel.Place{Address: "http://127.0.0.1:7420", Origins: []string{"http://127.0.0.1:6806"}}
 
-// count returns how many files have a state.
-func count(r panel.Report, state string) (n int) {
+// countState returns how many files have a state.
+func countState(r panel.Report, state string) (n int) {
 	for _, f := range r.Files {
 		if f.State == state {
 			n++
@@ -47,9 +47,9 @@ func count(r panel.Report, state string) (n int) {
 func TestInstallAndRemove(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := client(t, k)
+	c := newClient(t, k)
 	r, err := panel.Install(t.Context(), c, place, "v1.4.0-3-gabcdef")
-	if err != nil || count(r, panel.Written) != len(r.Files) || len(r.Files) < 6 {
+	if err != nil || countState(r, panel.Written) != len(r.Files) || len(r.Files) < 6 {
 		t.Fatalf("%v %+v", err, r)
 	}
 	if r.Files[0].Path != "/data/plugins/collie-panel/plugin.json" || !k.Plugins()[plugin] || !r.Untrusted {
@@ -68,7 +68,7 @@ func TestInstallAndRemove(t *testing.T) {
 
 	k.ResetCalls()
 	r, err = panel.Install(t.Context(), c, place, "v1.4.0-3-gabcdef")
-	if err != nil || count(r, "unchanged") != len(r.Files) {
+	if err != nil || countState(r, "unchanged") != len(r.Files) {
 		t.Errorf("again: %v %+v", err, r)
 	}
 	for _, w := range k.Writes() {
@@ -79,13 +79,13 @@ func TestInstallAndRemove(t *testing.T) {
 	moved := place
 	moved.Address = "http://127.0.0.1:7421"
 	r, err = panel.Install(t.Context(), c, moved, "v1.5.0")
-	if err != nil || count(r, panel.Written) != 2 { // the manifest with the version, and panel.json with the address
+	if err != nil || countState(r, panel.Written) != 2 { // the manifest with the version, and panel.json with the address
 		t.Errorf("upgrade: %v %+v", err, r)
 	}
 
 	k.File(folder+"/notes of mine.txt", []byte("keep"))
 	r, err = panel.Remove(t.Context(), c)
-	if err != nil || count(r, "left") != 1 || count(r, panel.Removed) != len(r.Files)-1 || k.Plugins()[plugin] {
+	if err != nil || countState(r, "left") != 1 || countState(r, panel.Removed) != len(r.Files)-1 || k.Plugins()[plugin] {
 		t.Errorf("remove: %v %+v, switched: %v", err, r, k.Plugins())
 	}
 	if raw, err := c.ReadFile(t.Context(), folder+"/notes of mine.txt"); err != nil || string(raw) != "keep" {
@@ -100,7 +100,7 @@ func TestInstallAndRemove(t *testing.T) {
 func TestRemoveLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := client(t, k)
+	c := newClient(t, k)
 	k.File("/data/plugins/other/plugin.json", []byte(`{"name":"other"}`))
 	if r, err := panel.Remove(t.Context(), c); err != nil || len(r.Files) != 0 {
 		t.Errorf("there is nothing to remove: %v %+v", err, r)
@@ -121,7 +121,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := client(t, k)
+	c := newClient(t, k)
 	k.Fail("/api/file/putFile", 3, kerneltest.FailMessage("no space left"))
 	for range 3 {
 		if _, err := panel.Install(t.Context(), c, place, ""); err == nil || !strings.Contains(err.Error(), "no space left") {
@@ -146,7 +146,7 @@ func TestForeignPlugin(t *testing.T) {
 		"another author": `{"name":"collie-panel","author":"Somebody"}`, "another name": `{"name":"x","author":"Collie"}`, "no JSON": `{`, "a list": `[]`, "empty": ``,
 	} {
 		k := kerneltest.New(t)
-		c := client(t, k)
+		c := newClient(t, k)
 		k.File(folder+"/plugin.json", []byte(manifest))
 		k.File(folder+"/index.js", []byte("theirs"))
 		k.ResetCalls()
@@ -166,7 +166,7 @@ func TestReadOnlyKernel(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.ReadOnly(true)
-	if r, err := panel.Install(t.Context(), client(t, k), place, ""); err == nil || count(r, panel.Written) > 0 {
+	if r, err := panel.Install(t.Context(), newClient(t, k), place, ""); err == nil || countState(r, panel.Written) > 0 {
 		t.Errorf("%v %+v", err, r)
 	}
 }

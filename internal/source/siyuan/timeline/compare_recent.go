@@ -34,6 +34,7 @@ type comparison struct {
 // maxCopies bounds how many copies are compared.
 const maxCopies = 5
 
+// compareRecent returns the action compare_recent of the tool timeline.
 func compareRecent() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Common: true,
@@ -45,7 +46,7 @@ func compareRecent() *action.Action {
 		Example:   `{"documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {
 		target := r.Target("documentId")
-		out := comparison{Document: target.Root, Summary: count(nil)}
+		out := comparison{Document: target.Root, Summary: countByKind(nil)}
 		present, err := visibleBlocks(ctx, r, target.Root)
 		if err != nil {
 			return nil, err
@@ -64,8 +65,8 @@ func compareRecent() *action.Action {
 			if version.Content, err = content.Redact(ctx, r, version.Content); err != nil {
 				return nil, err
 			}
-			if changes = diff(parseBlocks(version.Content), present); len(changes) > 0 {
-				out.Found, out.Path, out.Created, out.Summary = true, c.Path, c.created, count(changes)
+			if changes = diffBlocks(parseBlocks(version.Content), present); len(changes) > 0 {
+				out.Found, out.Path, out.Created, out.Summary = true, c.Path, c.created, countByKind(changes)
 				break
 			}
 		}

@@ -33,9 +33,9 @@ type change struct {
 // maxShownRunes bounds the text that a change shows, in characters.
 const maxShownRunes = 400
 
-// diff compares the blocks of an earlier version with the current ones. It lists the current blocks in their order,
+// diffBlocks compares the blocks of an earlier version with the current ones. It lists the current blocks in their order,
 // then the removed ones.
-func diff(before, after []blockState) []change {
+func diffBlocks(before, after []blockState) []change {
 	indexBefore := map[kernel.ID]int{}
 	for i, p := range before {
 		indexBefore[p.ID] = i
@@ -93,8 +93,8 @@ func longestOrdered(after []blockState, indexBefore map[kernel.ID]int) map[kerne
 	return ordered
 }
 
-// count returns the number of changes of each kind.
-func count(changes []change) map[string]int {
+// countByKind returns the number of changes of each kind.
+func countByKind(changes []change) map[string]int {
 	out := map[string]int{added: 0, removed: 0, changed: 0, moved: 0}
 	for _, c := range changes {
 		out[c.Kind]++

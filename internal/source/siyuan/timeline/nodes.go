@@ -27,10 +27,11 @@ type listArgs struct {
 	Size     int       `json:"pageSize" about:"nodes a page" default:"50" min:"1" max:"100"`
 }
 
+// listNodes returns the action list_nodes of the tool timeline.
 func listNodes() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "list_nodes", Purpose: "List named states, newest first", Common: true,
-		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Needs: onScope(access.Read),
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Needs: needsOnScope(access.Read),
 		Endpoints: []string{"repo/getRepoTagSnapshots", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Result:    action.Page[node]{},
@@ -40,7 +41,7 @@ func listNodes() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		found, err := nodes(ctx, r)
+		found, err := listAllNodes(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -66,11 +67,12 @@ type createNodeResult struct {
 	node
 }
 
+// createNode returns the action create_node of the tool timeline.
 func createNode() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "create_node", Purpose: "Name the present state, to come back to it later", Common: true,
 		Guide: "Do it before larger edits. The whole workspace goes into the snapshot; the node is for one document unless scope is global.",
-		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, Needs: onScope(access.Write),
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, Needs: needsOnScope(access.Write),
 		Endpoints: []string{
 			"repo/createSnapshot", "repo/getRepoSnapshots", "repo/tagSnapshot", "repo/getRepoTagSnapshots", "notebook/lsNotebooks",
 			"sqlite/flushTransaction",
@@ -80,7 +82,7 @@ func createNode() *action.Action {
 		Example: `{"name":"before the rewrite 改写前","documentId":"20260102030405-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a createArgs) (any, error) {
 		a.Name = strings.TrimSpace(a.Name)
-		if wrong := badName(a.Name); wrong != "" {
+		if wrong := nameProblem(a.Name); wrong != "" {
 			return nil, r.Invalid("name", wrong)
 		}
 		target, err := scopeTarget(r)
@@ -92,21 +94,21 @@ func createNode() *action.Action {
 			doc = target.Root
 		}
 		tag := tagOf(doc, a.Name, time.Now())
-		existing, err := nodes(ctx, r) // also fails if there is no repository key, before anything is created
+		existing, err := listAllNodes(ctx, r) // also fails if there is no repository key, before anything is created
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(existing, func(n node) bool { return n.Tag == tag }) {
 			return nil, &tool.Error{Op: "create node", Kind: tool.Exists, Subject: a.Name, Message: "a node of that name was made this very second"}
 		}
-		snapshot, err := snapshotNow(ctx, r, a.Name)
+		snapshot, err := takeSnapshot(ctx, r, a.Name)
 		if err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.TagSnapshot(ctx, snapshot.ID, tag); err != nil {
 			return nil, err
 		}
-		created, err := nodes(ctx, r)
+		created, err := listAllNodes(ctx, r)
 		if err != nil {
 			return nil, err
 		}
@@ -121,8 +123,8 @@ func createNode() *action.Action {
 	})
 }
 
-// snapshotNow returns a snapshot of the current workspace. It takes up to a second, see nextSecond.
-func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Snapshot, error) {
+// takeSnapshot returns a snapshot of the current workspace. It takes up to a second, see nextSecond.
+func takeSnapshot(ctx context.Context, r *action.Request, memo string) (kernel.Snapshot, error) {
 	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
 		return kernel.Snapshot{}, err
 	}
@@ -136,13 +138,13 @@ func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Sn
 	if err != nil {
 		return kernel.Snapshot{}, err
 	}
-	return list[0], nextSecond(ctx, list[0].Created) // the newest, which is an older one if nothing has changed since
+	return list[0], waitForNextSecond(ctx, list[0].Created) // the newest, which is an older one if nothing has changed since
 }
 
-// nextSecond waits until the second of a time in milliseconds is over on the kernel's clock. For a snapshot, a file is
+// waitForNextSecond waits until the second of a time in milliseconds is over on the kernel's clock. For a snapshot, a file is
 // unchanged if its time is in the same second as at the last snapshot: what is written in the rest of that second would
 // never be in a snapshot.
-func nextSecond(ctx context.Context, moment int64) error {
+func waitForNextSecond(ctx context.Context, moment int64) error {
 	untilNext := time.NewTimer(time.Duration(1000-moment%1000) * time.Millisecond)
 	defer untilNext.Stop()
 	select {
@@ -201,8 +203,8 @@ func tagOf(doc kernel.ID, name string, at time.Time) string {
 	return "sisyphustimeline_" + scope + "_" + at.Format(stampLayout) + "_" + name
 }
 
-// badName returns what is wrong with the name of a node, "" if it is valid. The kernel uses tags as names of files.
-func badName(name string) string {
+// nameProblem returns what is wrong with the name of a node, "" if it is valid. The kernel uses tags as names of files.
+func nameProblem(name string) string {
 	switch {
 	case name == "":
 		return "must not be blank"
@@ -216,8 +218,8 @@ func badName(name string) string {
 	return ""
 }
 
-// nodes returns all nodes of the workspace, in no order.
-func nodes(ctx context.Context, r *action.Request) ([]node, error) {
+// listAllNodes returns all nodes of the workspace, in no order.
+func listAllNodes(ctx context.Context, r *action.Request) ([]node, error) {
 	tagged, err := r.Kernel.TaggedSnapshots(ctx)
 	if err != nil {
 		return nil, err
@@ -232,9 +234,9 @@ func nodes(ctx context.Context, r *action.Request) ([]node, error) {
 	return out, nil
 }
 
-// onScope returns the levels that a call needs: a level on the document in its arguments, or reading every
+// needsOnScope returns the levels that a call needs: a level on the document in its arguments, or reading every
 // notebook if it is about the whole workspace, since a snapshot has all of them.
-func onScope(level access.Level) []action.Need {
+func needsOnScope(level access.Level) []action.Need {
 	return []action.Need{
 		action.OnDocument(level, "documentId"),
 		action.On(access.Read, "every notebook, unless scope is document", "scope", func(ctx context.Context, r *action.Request) ([]action.Target, error) {

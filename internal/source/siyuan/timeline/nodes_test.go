@@ -33,7 +33,8 @@ func TestTool(t *testing.T) {
 	}
 }
 
-func names(got gjson.Result) string {
+// joinNames returns the names of listed nodes, joined with |.
+func joinNames(got gjson.Result) string {
 	var out []string
 	for _, n := range got.Get("data").Array() {
 		out = append(out, n.Get("name").Str)
@@ -43,7 +44,7 @@ func names(got gjson.Result) string {
 
 func TestNodes(t *testing.T) {
 	w := newWorkspace(t)
-	create, list := act(t, "create_node"), act(t, "list_nodes")
+	create, list := findAction(t, "create_node"), findAction(t, "list_nodes")
 	got := w.Must(t, create, args("name", " before 之前_1 ", "documentId", w.doc))
 	tag := got.Get("tag").Str
 	if !regexp.MustCompile(`^sisyphustimeline_` + string(w.doc) + `_[0-9]{14}_before 之前_1$`).MatchString(tag) {
@@ -56,7 +57,7 @@ func TestNodes(t *testing.T) {
 	if !regexp.MustCompile(`^sisyphustimeline_global_[0-9]{14}_all$`).MatchString(got.Get("tag").Str) || got.Get("documentId").Exists() {
 		t.Errorf("%s", got.Raw)
 	}
-	other := kernel.ID(w.Doc(string(w.nb), "/Other", "x"))
+	other := kernel.ID(w.Doc(string(w.notebook), "/Other", "x"))
 	w.Must(t, create, args("name", "other", "documentId", w.Children(w.t, other)[0])) // a block means its document
 	w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "v1.0"})
 	w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": got.Get("snapshotId").Str, "name": "sisyphustimeline_global_99999999999999_broken"})
@@ -64,7 +65,7 @@ func TestNodes(t *testing.T) {
 		args("documentId", w.doc): "before 之前_1", args("documentId", other): "other", args(): "all",
 		args("scope", "document", "documentId", w.doc): "before 之前_1",
 	} {
-		if got := w.Must(t, list, a); names(got) != want || got.Get("total").Int() != 1 {
+		if got := w.Must(t, list, a); joinNames(got) != want || got.Get("total").Int() != 1 {
 			t.Errorf("%s: %s", a, got.Raw)
 		}
 	}
@@ -75,18 +76,18 @@ func TestNodes(t *testing.T) {
 
 func TestNodesAreNewestFirst(t *testing.T) {
 	w := newWorkspace(t)
-	id := w.Must(t, act(t, "create_node"), args("name", "x")).Get("snapshotId").Str
+	id := w.Must(t, findAction(t, "create_node"), args("name", "x")).Get("snapshotId").Str
 	for _, at := range []string{"20240101000000_old", "20260101000000_new", "20250101000000_mid"} {
 		w.Post(w.t, "/api/repo/tagSnapshot", map[string]any{"id": id, "name": "sisyphustimeline_" + string(w.doc) + "_" + at})
 	}
-	if got := names(w.Must(t, act(t, "list_nodes"), args("documentId", w.doc))); got != "new|mid|old" {
+	if got := joinNames(w.Must(t, findAction(t, "list_nodes"), args("documentId", w.doc))); got != "new|mid|old" {
 		t.Error(got)
 	}
 }
 
 func TestNodesBadInput(t *testing.T) {
 	w := newWorkspace(t)
-	create, list := act(t, "create_node"), act(t, "list_nodes")
+	create, list := findAction(t, "create_node"), findAction(t, "list_nodes")
 	for _, name := range []string{" ", `a/b`, `a\b`, "a:b", "a*b", "a?b", `a"b`, "a'b", "a<b", "a>b", "a|b", "a\nb", "a\u200bb", strings.Repeat("名", 61)} {
 		w.Refused(w.t, create, args("name", name), tool.Invalid)
 	}
@@ -103,9 +104,9 @@ func TestNodesBadInput(t *testing.T) {
 
 func TestNodesNeedLevels(t *testing.T) {
 	w := newWorkspace(t)
-	create, list := act(t, "create_node"), act(t, "list_nodes")
+	create, list := findAction(t, "create_node"), findAction(t, "list_nodes")
 	w.Must(t, create, args("name", "mine", "documentId", w.doc))
-	w.Levels[w.nb] = access.Read
+	w.Levels[w.notebook] = access.Read
 	w.Refused(w.t, create, args("name", "x", "documentId", w.doc), tool.Denied)
 	w.Must(t, list, args("documentId", w.doc))
 	w.Must(t, list, args())
@@ -133,8 +134,8 @@ func TestNoRepoKey(t *testing.T) {
 	w.Kit = fresh
 	w.doc = kernel.ID(w.Doc(w.Notebook("N"), "/D", "x"))
 	for _, e := range []*tool.Error{
-		w.Refused(w.t, act(t, "list_nodes"), args(), kernel.API), w.Refused(w.t, act(t, "create_node"), args("name", "x"), kernel.API),
-		w.Refused(w.t, act(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), kernel.API),
+		w.Refused(w.t, findAction(t, "list_nodes"), args(), kernel.API), w.Refused(w.t, findAction(t, "create_node"), args("name", "x"), kernel.API),
+		w.Refused(w.t, findAction(t, "rollback_document"), args("documentId", w.doc, "tag", "sisyphustimeline_global_20260101000000_x"), kernel.API),
 	} {
 		if e.Code != "repo_key_missing" || !strings.Contains(e.Hint, "Data repo key") {
 			t.Errorf("%v (%s): %s", e, e.Code, e.Hint)
@@ -145,16 +146,16 @@ func TestNoRepoKey(t *testing.T) {
 func TestCreateNodeVerifies(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/repo/tagSnapshot", 1, kerneltest.FailLost)
-	w.Failed(t, act(t, "create_node"), args("name", "x"), kernel.OutcomeUnknown)
+	w.Failed(t, findAction(t, "create_node"), args("name", "x"), kernel.OutcomeUnknown)
 }
 
 // A kernel never notices that a file changed in the same second in which a snapshot of it was taken.
 func TestNodesSeeWhatIsWrittenRightBehindOneBefore(t *testing.T) {
 	w := newWorkspace(t)
-	create, rollback := act(t, "create_node"), act(t, "rollback_document")
+	create, rollback := findAction(t, "create_node"), findAction(t, "rollback_document")
 	var tags []string
 	for _, text := range []string{"first", "second", "third"} {
-		w.update(w.blocks[0], text)
+		w.updateBlock(w.blocks[0], text)
 		tags = append(tags, w.Must(t, create, args("name", text, "documentId", w.doc)).Get("tag").Str)
 		made, err := w.Client.Snapshots(t.Context(), 1)
 		if err != nil || time.Now().Unix() <= made[0].Created/1000 {
@@ -163,8 +164,8 @@ func TestNodesSeeWhatIsWrittenRightBehindOneBefore(t *testing.T) {
 	}
 	for _, i := range []int{0, 1, 0} {
 		w.Must(t, rollback, args("documentId", w.doc, "tag", tags[i]))
-		if want := []string{"first", "second"}[i] + "|two|three"; w.texts() != want {
-			t.Errorf("%s, want %s", w.texts(), want)
+		if want := []string{"first", "second"}[i] + "|two|three"; w.blockTexts() != want {
+			t.Errorf("%s, want %s", w.blockTexts(), want)
 		}
 	}
 }

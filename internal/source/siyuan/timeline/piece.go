@@ -50,7 +50,7 @@ func readBlocks(ctx context.Context, r *action.Request, doc kernel.ID, read func
 		return nil, err
 	}
 	if top := len(kernel.ParseDOM(dom)); top < len(children) {
-		return nil, tooLarge(doc, fmt.Sprintf("%d of its %d blocks could be read", top, len(children)))
+		return nil, tooLargeError(doc, fmt.Sprintf("%d of its %d blocks could be read", top, len(children)))
 	}
 	if dom, err = read(dom); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func readBlocks(ctx context.Context, r *action.Request, doc kernel.ID, read func
 	return parseBlocks(dom), nil
 }
 
-func tooLarge(doc kernel.ID, message string) error {
+func tooLargeError(doc kernel.ID, message string) error {
 	return &tool.Error{Op: "compare", Kind: tool.TooLarge, Subject: string(doc), Message: "the document is too large to compare: " + message}
 }
 

@@ -39,7 +39,7 @@ func TestPiecesOfARecordedDocument(t *testing.T) {
 				t.Errorf("no piece has the text %q", want)
 			}
 		}
-		if changes := diff(pieces, parseBlocks(strings.ReplaceAll(dom, `contenteditable="true"`, `contenteditable="false"`))); len(changes) != 0 {
+		if changes := diffBlocks(pieces, parseBlocks(strings.ReplaceAll(dom, `contenteditable="true"`, `contenteditable="false"`))); len(changes) != 0 {
 			t.Errorf("a copy that cannot be edited differs: %v", changes)
 		}
 		return
@@ -93,10 +93,10 @@ func TestDiffProperties(t *testing.T) {
 	})
 	rapid.Check(t, func(rt *rapid.T) {
 		before, after := version.Draw(rt, "before"), version.Draw(rt, "after")
-		if d := diff(before, before); len(d) != 0 {
+		if d := diffBlocks(before, before); len(d) != 0 {
 			rt.Fatalf("%v", d)
 		}
-		d := diff(before, after)
+		d := diffBlocks(before, after)
 		seen := map[kernel.ID]bool{}
 		for _, c := range d {
 			if seen[c.ID] {
@@ -107,7 +107,7 @@ func TestDiffProperties(t *testing.T) {
 		if same := cmp.Equal(before, after, cmp.AllowUnexported(blockState{})) || len(before)+len(after) == 0; same != (len(d) == 0) {
 			rt.Fatalf("same %t, changes %v", same, d)
 		}
-		n := count(d)
+		n := countByKind(d)
 		if len(before)+n[added]-n[removed] != len(after) {
 			rt.Fatalf("%d blocks and %v are no %d", len(before), n, len(after))
 		}
@@ -123,10 +123,10 @@ func TestDiffMovesAsFewAsPossible(t *testing.T) {
 		return out
 	}
 	for _, tt := range []struct{ before, after, moved string }{
-		{"abcde", "eabcd", "e"}, {"abcde", "bcdea", "a"}, {"abcde", "abdce", "c"}, {"abc", "cba", "ba"}, {"abcde", "abxcde", ""}, {"abcde", "ace", ""},
+		{before: "abcde", after: "eabcd", moved: "e"}, {before: "abcde", after: "bcdea", moved: "a"}, {before: "abcde", after: "abdce", moved: "c"}, {before: "abc", after: "cba", moved: "ba"}, {before: "abcde", after: "abxcde"}, {before: "abcde", after: "ace"},
 	} {
 		got := ""
-		for _, c := range diff(of(tt.before), of(tt.after)) {
+		for _, c := range diffBlocks(of(tt.before), of(tt.after)) {
 			if c.Kind == moved {
 				got += string(c.ID)
 			}
@@ -142,16 +142,17 @@ func FuzzPieces(f *testing.F) {
 	f.Add(`<div data-node-id="20240101000000-aaaaaaa" data-content="<`)
 	f.Fuzz(func(t *testing.T, dom string) {
 		pieces := parseBlocks(dom)
-		if d := diff(pieces, pieces); len(d) != 0 && !twice(pieces) {
+		if d := diffBlocks(pieces, pieces); len(d) != 0 && !hasIDTwice(pieces) {
 			t.Errorf("%q differs from itself: %v", dom, d)
 		}
-		if _, err := json.Marshal(diff(nil, pieces)); err != nil {
+		if _, err := json.Marshal(diffBlocks(nil, pieces)); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-func twice(pieces []blockState) bool {
+// hasIDTwice reports whether two of the blocks have one id.
+func hasIDTwice(pieces []blockState) bool {
 	seen := map[kernel.ID]bool{}
 	for _, p := range pieces {
 		if seen[p.ID] {
@@ -194,16 +195,16 @@ func TestPiecesOfSiYuan(t *testing.T) {
 		name, before, after string
 		same                bool
 	}{
-		{"attributes in another order", block(`memo="m" custom-a="1"`, "x"), block(`custom-a="1" memo="m"`, "x"), true},
-		{"another attribute", block(`custom-a="1"`, "x"), block(`custom-a="2"`, "x"), false},
-		{"folded", block(`fold="1" heading-fold="1"`, "x"), block("", "x"), true},
-		{"code", code("go", "a"), code("go", "b"), false},
-		{"language", code("go", "a"), code("js", "a"), false},
-		{"an anchor that follows", ref("d", "old"), ref("d", "new"), true},
-		{"an anchor that stays", ref("s", "old"), ref("s", "new"), false},
-		{"layout", block(`data-sb-layout="row"`, "x"), block(`data-sb-layout="col"`, "x"), false},
+		{name: "attributes in another order", before: block(`memo="m" custom-a="1"`, "x"), after: block(`custom-a="1" memo="m"`, "x"), same: true},
+		{name: "another attribute", before: block(`custom-a="1"`, "x"), after: block(`custom-a="2"`, "x")},
+		{name: "folded", before: block(`fold="1" heading-fold="1"`, "x"), after: block("", "x"), same: true},
+		{name: "code", before: code("go", "a"), after: code("go", "b")},
+		{name: "language", before: code("go", "a"), after: code("js", "a")},
+		{name: "an anchor that follows", before: ref("d", "old"), after: ref("d", "new"), same: true},
+		{name: "an anchor that stays", before: ref("s", "old"), after: ref("s", "new")},
+		{name: "layout", before: block(`data-sb-layout="row"`, "x"), after: block(`data-sb-layout="col"`, "x")},
 	} {
-		if d := diff(parseBlocks(c.before), parseBlocks(c.after)); (len(d) == 0) != c.same {
+		if d := diffBlocks(parseBlocks(c.before), parseBlocks(c.after)); (len(d) == 0) != c.same {
 			t.Errorf("%s: %+v", c.name, d)
 		}
 	}

@@ -39,6 +39,7 @@ type rollbackDocumentResult struct {
 	Hint     string         `json:"hint" about:"the way back to what was before"`
 }
 
+// rollbackDocument returns the action rollback_document of the tool timeline.
 func rollbackDocument() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state",
@@ -86,9 +87,9 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	}
 	var v *version
 	if a.Path != "" {
-		v, err = fromHistory(ctx, r, &target, a.Path)
+		v, err = versionFromHistory(ctx, r, &target, a.Path)
 	} else {
-		v, err = fromNode(ctx, r, &target, a.Tag)
+		v, err = versionFromNode(ctx, r, &target, a.Tag)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	}
 	r.RefreshDocument(target.Root)
 	r.RefreshTree()
-	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
+	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, countByKind(diffBlocks(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
 // alreadyCurrentError returns the error for restoring the version that is already current. The kernel would delete the document's
@@ -132,7 +133,7 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	if err != nil {
 		return err
 	}
-	if len(diff(v.blocks, parseBlocks(reread))) > 0 {
+	if len(diffBlocks(v.blocks, parseBlocks(reread))) > 0 {
 		return &tool.Error{
 			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version has just changed; nothing was written",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
@@ -163,7 +164,7 @@ func verifyRestored(ctx context.Context, r *action.Request, target *action.Targe
 	if err != nil {
 		return err
 	}
-	if kramdown == "" || len(diff(v.blocks, restored)) > 0 {
+	if kramdown == "" || len(diffBlocks(v.blocks, restored)) > 0 {
 		return wrong("the document is not that version")
 	}
 	stillListed, err := isListed(ctx, r, target)

@@ -17,8 +17,8 @@ import (
 
 // This file finds the earlier version that a rollback restores, in the history or in a node.
 
-// fromHistory returns the version in a copy of the document.
-func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
+// versionFromHistory returns the version in a copy of the document.
+func versionFromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
 	got, err := readCopy(ctx, r, target, historyPath)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 		if err != nil || ok {
 			return identical, err
 		}
-		return len(diff(v.blocks, present)) == 0, nil
+		return len(diffBlocks(v.blocks, present)) == 0, nil
 	}
 	v.read = func(ctx context.Context) (string, error) {
 		got, err := r.Kernel.HistoryContent(ctx, historyPath)
@@ -77,14 +77,14 @@ func withoutTimes(v any) {
 	}
 }
 
-// fromNode returns the version of the document in a node's snapshot.
-func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
+// versionFromNode returns the version of the document in a node's snapshot.
+func versionFromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
 	notFound := access.NotFound(access.History, tag)
 	n, ok := parseTag(tag)
 	if !ok || n.Document != "" && n.Document != target.Root {
 		return nil, notFound
 	}
-	list, err := nodes(ctx, r)
+	list, err := listAllNodes(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	if i < 0 {
 		return nil, notFound
 	}
-	snapshot, err := snapshotNow(ctx, r, "before "+n.Name)
+	snapshot, err := takeSnapshot(ctx, r, "before "+n.Name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := fileOf(ctx, r, target, snapshot.ID, list[i].Snapshot)
+	file, err := snapshotFile(ctx, r, target, snapshot.ID, list[i].Snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +105,11 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 		return nil, err
 	}
 	if got.Text {
-		return nil, tooLarge(target.Root, "its copy is shown as plain text")
+		return nil, tooLargeError(target.Root, "its copy is shown as plain text")
 	}
 	v := &version{blocks: parseBlocks(got.Content)}
 	v.isCurrent = func(_ context.Context, present []blockState) (bool, error) {
-		return got.Title == target.Title && len(diff(v.blocks, present)) == 0, nil
+		return got.Title == target.Title && len(diffBlocks(v.blocks, present)) == 0, nil
 	}
 	v.read = func(ctx context.Context) (string, error) {
 		got, err := r.Kernel.SnapshotContent(ctx, file)
@@ -119,9 +119,9 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	return v, nil
 }
 
-// fileOf returns the id of the document's file in the snapshot right. If it does not differ from the file in the snapshot
+// snapshotFile returns the id of the document's file in the snapshot right. If it does not differ from the file in the snapshot
 // left, which is of the current workspace, the error is that of alreadyCurrentError.
-func fileOf(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
+func snapshotFile(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
 	d, err := r.Kernel.DiffSnapshots(ctx, left, right)
 	if err != nil {
 		return "", err
@@ -167,7 +167,7 @@ func readCopy(ctx context.Context, r *action.Request, target *action.Target, his
 	case got.ID != target.Root:
 		return got, access.NotFound(access.History, historyPath)
 	case got.Large:
-		return got, tooLarge(target.Root, "its copy is kept as plain text")
+		return got, tooLargeError(target.Root, "its copy is kept as plain text")
 	}
 	return got, nil
 }

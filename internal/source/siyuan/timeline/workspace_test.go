@@ -16,24 +16,25 @@ import (
 // workspace is a kernel whose data repository has a key, with one document of three paragraphs.
 type workspace struct {
 	*actiontest.Kit
-	t       *testing.T
-	nb, doc kernel.ID
-	blocks  []kernel.ID
+	t             *testing.T
+	notebook, doc kernel.ID
+	blocks        []kernel.ID
 }
 
+// newWorkspace makes the notebook, the document and the key of the data repository.
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	t.Parallel()
 	w := &workspace{Kit: actiontest.New(t), t: t}
-	w.nb = kernel.ID(w.Notebook("Notes 笔记"))
-	w.doc = kernel.ID(w.Doc(string(w.nb), "/Plan 计划", "one 一\n\ntwo\n\nthree"))
+	w.notebook = kernel.ID(w.Notebook("Notes 笔记"))
+	w.doc = kernel.ID(w.Doc(string(w.notebook), "/Plan 计划", "one 一\n\ntwo\n\nthree"))
 	w.blocks = w.Children(w.t, w.doc)
 	w.Post(w.t, "/api/repo/initRepoKey", map[string]any{})
 	return w
 }
 
-// texts returns the Markdown of the document's blocks, joined with |.
-func (w *workspace) texts() string {
+// blockTexts returns the Markdown of the document's blocks, joined with |.
+func (w *workspace) blockTexts() string {
 	w.t.Helper()
 	list, err := w.Client.ChildBlocks(w.t.Context(), w.doc)
 	if err != nil {
@@ -46,16 +47,16 @@ func (w *workspace) texts() string {
 	return strings.Join(out, "|")
 }
 
-// keep makes a copy of the document in its history, and waits until it is found there. A real kernel finds it after
+// makeCopy makes a copy of the document in its history, and waits until it is found there. A real kernel finds it after
 // some seconds, and keeps one copy a second.
-func (w *workspace) keep() {
+func (w *workspace) makeCopy() {
 	w.t.Helper()
-	before := w.copies()
+	before := w.countCopies()
 	for begun := time.Now(); time.Since(begun) < realKernelLimit; {
 		if err := w.Client.KeepHistory(w.t.Context(), w.doc); err != nil {
 			w.t.Fatal(err)
 		}
-		if w.until(5*time.Second, func() bool { return w.copies() > before }) {
+		if w.pollUntil(5*time.Second, func() bool { return w.countCopies() > before }) {
 			return
 		}
 	}
@@ -65,8 +66,8 @@ func (w *workspace) keep() {
 // realKernelLimit is how long a real kernel may take until it finds a new copy.
 const realKernelLimit = 30 * time.Second
 
-// until polls ok until it is true, and returns false if that takes longer than limit.
-func (w *workspace) until(limit time.Duration, ok func() bool) bool {
+// pollUntil polls ok until it is true, and returns false if that takes longer than limit.
+func (w *workspace) pollUntil(limit time.Duration, ok func() bool) bool {
 	for begun := time.Now(); ; await.Moment(200 * time.Millisecond) {
 		if ok() {
 			return true
@@ -77,8 +78,8 @@ func (w *workspace) until(limit time.Duration, ok func() bool) bool {
 	}
 }
 
-// copies returns the number of the document's copies in its history.
-func (w *workspace) copies() (n int) {
+// countCopies returns the number of the document's copies in its history.
+func (w *workspace) countCopies() (n int) {
 	w.t.Helper()
 	times, err := w.Client.HistoryTimes(w.t.Context(), w.doc)
 	for _, at := range times {
@@ -91,7 +92,7 @@ func (w *workspace) copies() (n int) {
 	return n
 }
 
-func (w *workspace) update(id kernel.ID, text string) {
+func (w *workspace) updateBlock(id kernel.ID, text string) {
 	w.t.Helper()
 	if _, err := w.Client.Update(w.t.Context(), id, "markdown", text); err != nil {
 		w.t.Fatal(err)
@@ -107,7 +108,7 @@ func (w *workspace) appendBlock(text string) kernel.ID {
 	return kernel.CreatedIDs(done)[0]
 }
 
-func act(t testing.TB, name string) *action.Action {
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, timeline.Tool(), name)
 }
