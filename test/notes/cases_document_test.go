@@ -84,23 +84,23 @@ var documentCases = []useCase{
 }
 
 // byID returns the arguments {"id": …} for a part.
-func byID(part string) aim {
+func byID(part string) argsFunc {
 	return func(_ *workspace, p *place) object { return object{"id": p.id(part)} }
 }
 
 // blockCases are the uses of the actions of the tool block.
 var blockCases = []useCase{
-	{act: "block.insert", how: "after", need: rw, args: inserted("previousID", "para")},
-	{act: "block.insert", how: "before", need: rw, args: inserted("nextID", "para")},
-	{act: "block.insert", how: "into", need: rw, args: inserted("parentID", "docb")},
+	{act: "block.insert", how: "after", need: rw, args: insertArgs("previousID", "para")},
+	{act: "block.insert", how: "before", need: rw, args: insertArgs("nextID", "para")},
+	{act: "block.insert", how: "into", need: rw, args: insertArgs("parentID", "docb")},
 	{act: "block.insert", how: "several", need: rw, args: func(w *workspace, p *place) object {
 		return object{"blocks": []any{
 			object{"dataType": "markdown", "data": "one", "previousID": w.open.id("para")},
 			object{"dataType": "markdown", "data": "two", "previousID": p.id("para")},
 		}}
 	}},
-	{act: "block.prepend", need: rw, args: inserted("parentID", "docb")},
-	{act: "block.append", need: rw, args: inserted("parentID", "docb")},
+	{act: "block.prepend", need: rw, args: insertArgs("parentID", "docb")},
+	{act: "block.append", need: rw, args: insertArgs("parentID", "docb")},
 	{act: "block.update", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "markdown", "data": "new"}
 	}},
@@ -125,7 +125,7 @@ var blockCases = []useCase{
 	}},
 	{act: "block.set_fold_state", need: rw, args: func(_ *workspace, p *place) object { return object{"id": p.id("head"), "folded": true} }},
 	{act: "block.get_kramdown", need: r, args: byID("para")},
-	{act: "block.batch_kramdown", need: r, mild: true, args: func(w *workspace, p *place) object {
+	{act: "block.batch_kramdown", need: r, answersEach: true, args: func(w *workspace, p *place) object {
 		return object{"ids": []any{w.open.id("para"), p.id("para")}}
 	}},
 	{act: "block.get_children", need: r, args: byID("doca")},
@@ -145,7 +145,7 @@ var blockCases = []useCase{
 	{act: "block.info", need: r, args: byID("para")},
 	{act: "block.breadcrumb", need: r, args: byID("para")},
 	{act: "block.dom", need: r, args: byID("para")},
-	{act: "block.recent_updated", kind: filters, shows: "title", args: func(*workspace, *place) object { return object{"count": 200} }},
+	{act: "block.recent_updated", kind: filtersResult, showsWord: "title", args: func(*workspace, *place) object { return object{"count": 200} }},
 	{act: "block.word_count", need: r, args: func(w *workspace, p *place) object { return object{"ids": []any{w.open.id("doca"), p.id("doca")}} }},
 	{act: "block.add_to_daily_note", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"notebook": p.nb, "dataType": "markdown", "data": "log", "position": "append"}
@@ -158,8 +158,8 @@ var blockCases = []useCase{
 	}},
 }
 
-// inserted returns the arguments for inserting a block at an anchor.
-func inserted(anchor, part string) aim {
+// insertArgs returns the arguments for inserting a block at an anchor.
+func insertArgs(anchor, part string) argsFunc {
 	return func(_ *workspace, p *place) object {
 		return object{"dataType": "markdown", "data": "new", anchor: p.id(part)}
 	}

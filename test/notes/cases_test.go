@@ -6,37 +6,38 @@ import "collie/internal/source/siyuan/access"
 type kind uint8
 
 const (
-	// needs: the notebook that contains the named thing must have the level.
-	needs kind = iota
-	// filters: it always runs, but leaves out what may not be read.
-	filters
-	// everywhere: every notebook of the workspace must have the level.
-	everywhere
-	// people: only a person at a terminal may call it.
-	people
-	// free: it does not depend on any notebook.
-	free
+	// needsLevel: the notebook that contains the named thing must have the level.
+	needsLevel kind = iota
+	// filtersResult: it always runs, but leaves out what may not be read.
+	filtersResult
+	// needsEverywhere: every notebook of the workspace must have the level.
+	needsEverywhere
+	// peopleOnly: only a person at a terminal may call it.
+	peopleOnly
+	// anyLevel: it does not depend on any notebook.
+	anyLevel
 )
 
-// aim returns the arguments of a call about a place.
-type aim func(w *workspace, p *place) object
+// argsFunc returns the arguments of a call about a place.
+type argsFunc func(w *workspace, p *place) object
 
-// useCase is one use of an action, with the level it needs, written by hand.
+// useCase is one use of an action, with the level it needs, written by hand. Tests call it about the notebook shut, whose
+// level they set; see the fields of workspace.
 type useCase struct {
-	act  string
+	act  string // the name of the action, such as "fs.read"
 	how  string // distinguishes the cases of one action
 	kind kind
-	need access.Level
-	args aim
+	need access.Level // from this level on the use is allowed
+	args argsFunc
 	// writes marks a case that changes something although it needs no more than r.
 	writes bool
-	// shows is a word of the place that the result contains if the place may be read.
-	shows string
-	// mild marks a case that names several things and answers for each one separately.
-	mild bool
-	// vain marks a case that has no effect even when it is allowed, for example because the copy does not
+	// showsWord is a word of the place that the result contains if the place may be read.
+	showsWord string
+	// answersEach marks a case that names several things and answers for each one separately.
+	answersEach bool
+	// noEffect marks a case that has no effect even when it is allowed, for example because the copy does not
 	// exist.
-	vain bool
+	noEffect bool
 }
 
 // cases returns the cases of all tools.

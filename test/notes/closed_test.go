@@ -16,9 +16,9 @@ import (
 	"collie/test/await"
 )
 
-// otherwise are alternative arguments for actions whose cases use arguments that the list of tools does not
+// declaredArgs are alternative arguments for actions whose cases use arguments that the list of tools does not
 // declare.
-var otherwise = map[string]aim{
+var declaredArgs = map[string]argsFunc{
 	"av.set_cells": func(_ *workspace, p *place) object {
 		return object{"avID": p.id("daba"), "rowID": p.id("rowd"), "columnID": p.id("colt"), "valueType": "text", "value": "new"}
 	},
@@ -41,19 +41,19 @@ func TestClosedForms(t *testing.T) {
 		actions += len(names)
 		t.Run(tl, func(t *testing.T) {
 			t.Parallel()
-			c := &closedTest{stock: stock{t: t}, def: def}
+			c := &closedTest{sharedGateway: sharedGateway{t: t}, def: def}
 			for _, form := range forms {
-				c.forms = append(c.forms, compiled{form, compile(t, form.Form(def.Get("inputSchema").Value()))})
+				c.forms = append(c.forms, compiledForm{form, compile(t, form.Form(def.Get("inputSchema").Value()))})
 			}
 			for i, name := range names {
 				if await.Race && i%4 != 0 {
 					continue
 				}
-				c.action(t, tl+"."+name)
+				c.checkAction(t, tl+"."+name)
 			}
-			c.fresh()
+			c.renewIfUsed()
 			for _, nulls := range []bool{false, true} {
-				args := c.closed(object{"topic": names[0]}, nulls)
+				args := c.closedArgs(object{"topic": names[0]}, nulls)
 				if out := c.call(tl+".help", args); out.kind != "" {
 					t.Errorf("help: %s", out.text)
 				}
@@ -67,13 +67,13 @@ func TestClosedForms(t *testing.T) {
 
 // closedTest calls the actions of one tool.
 type closedTest struct {
-	stock
+	sharedGateway
 	def   gjson.Result
-	forms []compiled
+	forms []compiledForm
 }
 
-// compiled is a tool's schema from the list, in the form for an API.
-type compiled struct {
+// compiledForm is a tool's schema from the list, in the form for an API.
+type compiledForm struct {
 	modelapi.API
 	schema *jsonschema.Schema
 }
@@ -96,11 +96,11 @@ func compile(t *testing.T, v any) *jsonschema.Schema {
 	return schema
 }
 
-// action fails the test unless at least one case of an action runs with declared arguments only, without and with
+// checkAction fails the test unless at least one case of an action runs with declared arguments only, without and with
 // nulls.
-func (c *closedTest) action(t *testing.T, act string) {
-	ways := []aim{}
-	if other := otherwise[act]; other != nil {
+func (c *closedTest) checkAction(t *testing.T, act string) {
+	ways := []argsFunc{}
+	if other := declaredArgs[act]; other != nil {
 		ways = append(ways, other)
 	}
 	for _, k := range cases() {
@@ -112,18 +112,18 @@ func (c *closedTest) action(t *testing.T, act string) {
 		t.Errorf("%s has no case: TestEveryActionHasACase says where it belongs", act)
 		return
 	}
-	vain := slices.ContainsFunc(cases(), func(k useCase) bool { return k.act == act && k.vain })
+	vain := slices.ContainsFunc(cases(), func(k useCase) bool { return k.act == act && k.noEffect })
 	for _, nulls := range []bool{false, true} {
 		var last *outcome
-		ran := slices.ContainsFunc(ways, func(way aim) bool {
-			c.fresh()
-			c.levels(map[*place]access.Level{c.shut: access.Delete, c.hidden: access.Delete})
+		ran := slices.ContainsFunc(ways, func(way argsFunc) bool {
+			c.renewIfUsed()
+			c.setLevels(map[*place]access.Level{c.shut: access.Delete, c.hidden: access.Delete})
 			given := object{}
-			if err := json.Unmarshal(registered()[act].Adapt(encode(way(c.workspace, c.shut)), ""), &given); err != nil {
+			if err := json.Unmarshal(actionsByName()[act].Adapt(encode(way(c.workspace, c.shut)), ""), &given); err != nil {
 				t.Fatal(err)
 			}
-			args := c.closed(given, nulls)
-			c.fits(t, act, args, nulls)
+			args := c.closedArgs(given, nulls)
+			c.checkFits(t, act, args, nulls)
 			last = c.call(act, args)
 			c.used = c.used || len(last.writes) > 0
 			return last.kind == "" || vain && last.kind == "not_found"
@@ -134,14 +134,14 @@ func (c *closedTest) action(t *testing.T, act string) {
 	}
 }
 
-// closed returns the arguments in args that the list declares, in the declared types. With nulls, all others
+// closedArgs returns the arguments in args that the list declares, in the declared types. With nulls, all others
 // are set to null.
-func (c *closedTest) closed(args object, nulls bool) object {
-	return closed(c.def.Get("inputSchema.properties"), args, nulls)
+func (c *closedTest) closedArgs(args object, nulls bool) object {
+	return declaredOnly(c.def.Get("inputSchema.properties"), args, nulls)
 }
 
-// closed returns the members of args that props declares. With nulls, the other members are null.
-func closed(props gjson.Result, args object, nulls bool) object {
+// declaredOnly returns the members of args that props declares. With nulls, the other members are null.
+func declaredOnly(props gjson.Result, args object, nulls bool) object {
 	out := object{}
 	props.ForEach(func(k, schema gjson.Result) bool {
 		name := k.String()
@@ -164,13 +164,13 @@ func inType(schema gjson.Result, v any, nulls bool) any {
 		}
 		return string(encode(v))
 	case isObject:
-		return closed(schema.Get("properties"), members, nulls)
+		return declaredOnly(schema.Get("properties"), members, nulls)
 	}
 	return v
 }
 
-// fits fails the test unless the arguments are valid in the form of the schema that each API gets.
-func (c *closedTest) fits(t *testing.T, act string, args object, nulls bool) {
+// checkFits fails the test unless the arguments are valid in the form of the schema that each API gets.
+func (c *closedTest) checkFits(t *testing.T, act string, args object, nulls bool) {
 	t.Helper()
 	_, name, _ := strings.Cut(act, ".")
 	call := object{"action": name}

@@ -26,10 +26,10 @@ import (
 type gateway struct {
 	*workspace
 	*pipeline.Pipeline
-	source  *siyuan.Source
-	catalog *source.Catalog
-	person  *person
-	files   string // the local folder that calls may use
+	source   *siyuan.Source
+	catalog  *source.Catalog
+	person   *person
+	localDir string // the local folder that calls may use
 }
 
 // newGateway starts a gateway to a workspace, with every action switched on.
@@ -45,16 +45,16 @@ func newGateway(t testing.TB, w *workspace) *gateway {
 	}
 	config["userRulesText"] = "be kind"
 	w.File(ownDir+"mcpToolsConfig", encode(config))
-	r := &gateway{workspace: w, person: &person{}, files: t.TempDir()}
+	r := &gateway{workspace: w, person: &person{}, localDir: t.TempDir()}
 	r.source = siyuan.New(siyuan.Options{
 		Kernel: w.client, Connection: "test", Version: "test", Coins: &purse{balance: 100},
 		Safety: safety.Open(safety.Options{Dir: t.TempDir()}),
 		Files: func(*tool.Call) action.LocalFiles {
-			return action.LocalFiles{Allowed: true, Roots: []string{r.files}, MaxUpload: 1 << 20}
+			return action.LocalFiles{Allowed: true, Roots: []string{r.localDir}, MaxUpload: 1 << 20}
 		},
 	})
 	t.Cleanup(r.source.Close)
-	r.source.Switches().Current(t.Context())
+	r.source.Switches().Current(t.Context()) // reads which actions are switched on
 	log, err := audit.Open(t.TempDir(), nil)
 	w.must(err)
 	catalog := source.New([]tool.Source{r.source}, source.Options{})
@@ -76,9 +76,9 @@ func encode(v any) []byte {
 	return raw
 }
 
-// levels writes the file of levels. The open notebook allows everything. The shut and the hidden notebook have level
+// setLevels writes the file of levels. The open notebook allows everything. The shut and the hidden notebook have level
 // none unless levels says otherwise.
-func (r *gateway) levels(levels map[*place]access.Level) {
+func (r *gateway) setLevels(levels map[*place]access.Level) {
 	file := object{string(r.open.nb): access.Delete, string(r.shut.nb): access.None, string(r.hidden.nb): access.None}
 	for p, l := range levels {
 		file[string(p.nb)] = l
@@ -87,8 +87,8 @@ func (r *gateway) levels(levels map[*place]access.Level) {
 	r.source.Levels().Forget()
 }
 
-// shutAt sets the level of the shut notebook. The hidden one has level none.
-func (r *gateway) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
+// setShutLevel sets the level of the shut notebook. The hidden one has level none.
+func (r *gateway) setShutLevel(l access.Level) { r.setLevels(map[*place]access.Level{r.shut: l}) }
 
 // outcome is everything that came of a call.
 type outcome struct {
@@ -100,19 +100,19 @@ type outcome struct {
 	asked  bool
 }
 
-// all returns everything that the caller saw: the result or error, and what came during the call.
-func (o *outcome) all() string { return o.text + "\n" + o.told }
+// allText returns everything that the caller saw: the result or error, and what came during the call.
+func (o *outcome) allText() string { return o.text + "\n" + o.told }
 
 // call runs an action as an MCP client does.
 func (r *gateway) call(name string, args object) *outcome {
 	tl, act, _ := strings.Cut(name, ".")
 	grouped := object{"action": act}
 	maps.Copy(grouped, args)
-	return r.do(tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
+	return r.request(tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
 }
 
-// do makes a request and collects its outcome, with the writes that reached the kernel.
-func (r *gateway) do(c tool.Request) *outcome {
+// request makes a request and collects its outcome, with the writes that reached the kernel.
+func (r *gateway) request(c tool.Request) *outcome {
 	c.Caller = r.person
 	r.person.drain()
 	r.ResetCalls()
@@ -171,7 +171,7 @@ func (p *person) drain() (told string, asked bool) {
 	return told, asked
 }
 
-// purse is a wallet for the tool mascot.
+// purse holds the coins that the tool mascot spends.
 type purse struct {
 	mu      sync.Mutex
 	balance int64

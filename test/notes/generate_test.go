@@ -17,17 +17,17 @@ import (
 // do not exist.
 type generator struct {
 	*rand.Rand
-	w       *workspace
-	to      *strings.Replacer // from what differs between the workspaces to tokens; see tokens
-	names   []string
-	actions map[string]*action.Action
-	cases   []useCase
-	more    map[string][]object // arguments of probes by action
+	w         *workspace
+	toTokens  *strings.Replacer // from what differs between the workspaces to tokens; see tokens
+	names     []string
+	actions   map[string]*action.Action
+	cases     []useCase
+	probeArgs map[string][]object // arguments of probes by action
 }
 
 func newGenerator(seed uint64, r *gateway) *generator {
 	g := &generator{
-		Rand: rand.New(rand.NewPCG(seed, 0)), w: r.workspace, to: strings.NewReplacer(r.tokens()...), actions: registered(), cases: cases(), more: r.more(),
+		Rand: rand.New(rand.NewPCG(seed, 0)), w: r.workspace, toTokens: strings.NewReplacer(r.tokens()...), actions: actionsByName(), cases: cases(), probeArgs: r.moreArgs(),
 	}
 	g.names = slices.Sorted(maps.Keys(g.actions))
 	return g
@@ -43,11 +43,11 @@ func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 func (g *generator) call() randomCall {
 	act, args := pick(g, g.names...), object{}
 	switch {
-	case g.chance(15) && g.more[act] != nil:
-		args = maps.Clone(pick(g, g.more[act]...))
+	case g.chance(15) && g.probeArgs[act] != nil:
+		args = maps.Clone(pick(g, g.probeArgs[act]...))
 	case g.chance(65):
 		k := pick(g, g.cases...)
-		for k.kind == people || g.actions[k.act] == nil {
+		for k.kind == peopleOnly || g.actions[k.act] == nil {
 			k = pick(g, g.cases...)
 		}
 		act, args = k.act, maps.Clone(k.args(g.w, g.place()))
@@ -71,7 +71,7 @@ func (g *generator) call() randomCall {
 	if g.chance(15) {
 		args["verbose"] = true
 	}
-	return randomCall{act, g.to.Replace(string(encode(args)))}
+	return randomCall{act, g.toTokens.Replace(string(encode(args)))}
 }
 
 // place returns a random place, mostly the open or the hidden one.
@@ -135,7 +135,7 @@ func (g *generator) text(act, name string) any {
 	case strings.Contains(low, "deck"):
 		return pick(g, g.w.deck, "20230218211946-2kw8jgx", string(g.place().id("dck1")))
 	case strings.Contains(low, "card") && strings.Contains(low, "id"):
-		return g.place().card(pick(g, "par2", "par3"))
+		return g.place().cardID(pick(g, "par2", "par3"))
 	case strings.Contains(low, "path") || low == "from" || low == "to" || low == "src" || low == "dst" || low == "outputdir":
 		return g.path()
 	case strings.HasSuffix(name, "ID") || strings.HasSuffix(name, "Id") || strings.HasSuffix(low, "ids") || low == "id":
@@ -168,8 +168,8 @@ func (g *generator) path() string {
 	p := g.place()
 	d := pick(g, "a", "b", "c", "d", "r")
 	return pick(g,
-		p.human(d), p.human("a")+"/"+p.title(d), "/"+p.name(), "/", p.hpath(d), p.childHPath(), p.path(d), p.childPath(d), "/new", p.human("a")+"/new",
-		p.asset("pic"), p.asset("file"), p.owned("own"), p.owned("lone"), "/data/"+p.asset("pic"), "/data/"+string(p.nb)+"/assets", sharedPic,
+		p.notePath(d), p.notePath("a")+"/"+p.title(d), "/"+p.name(), "/", p.hpath(d), p.childHPath(), p.path(d), p.childPath(d), "/new", p.notePath("a")+"/new",
+		p.asset("pic"), p.asset("file"), p.ownAsset("own"), p.ownAsset("lone"), "/data/"+p.asset("pic"), "/data/"+string(p.nb)+"/assets", sharedPic,
 		"zqtemplate.md", "zqquery.md", "/AGENTS.md", "/USER_RULES.md", "zqlocal.txt", "/assets/",
 	)
 }

@@ -19,23 +19,23 @@ import (
 // TestHiddenNotebookNeverShows: no answer contains a word or an id of a notebook at level none.
 func TestHiddenNotebookNeverShows(t *testing.T) {
 	t.Parallel()
-	r := newGateway(t, newWorkspace(t, layout{crossed: true}))
-	r.shutAt(access.Read)
+	r := newGateway(t, newWorkspace(t, layout{refersToHidden: true}))
+	r.setShutLevel(access.Read)
 	for i, p := range r.probes() {
 		if thrifty && i%7 != 0 {
 			continue
 		}
 		out := r.call(p.act, p.args)
-		leaks(t, r.workspace, r.hidden, p.act, p.args, out)
+		wantNoLeak(t, r.workspace, r.hidden, p.act, p.args, out)
 		if len(out.writes) > 0 && p.args["validateOnly"] == true {
 			t.Errorf("%s wrote %q", p, out.writes)
 		}
 	}
 	for _, l := range r.lists() {
-		leaks(t, r.workspace, r.hidden, "list", nil, &outcome{text: l})
+		wantNoLeak(t, r.workspace, r.hidden, "list", nil, &outcome{text: l})
 	}
-	for _, c := range r.pages() {
-		leaks(t, r.workspace, r.hidden, string(c.Kind)+" "+c.Name, object{"": c.Args, "name": c.Name, "word": r.hidden.word("name")}, r.do(c))
+	for _, c := range r.helpAndReads() {
+		wantNoLeak(t, r.workspace, r.hidden, string(c.Kind)+" "+c.Name, object{"": c.Args, "name": c.Name, "word": r.hidden.word("name")}, r.request(c))
 	}
 }
 
@@ -45,9 +45,9 @@ func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
 	with := newGateway(t, newWorkspace(t, layout{}))
 	with.NeedsVault("two workspaces at once want two kernels")
-	without := newGateway(t, newWorkspace(t, layout{without: true}))
-	with.shutAt(access.Read)
-	without.shutAt(access.Read)
+	without := newGateway(t, newWorkspace(t, layout{withoutHidden: true}))
+	with.setShutLevel(access.Read)
+	without.setShutLevel(access.Read)
 	if diff := cmp.Diff(without.lists(), with.lists()); diff != "" {
 		t.Errorf("lists (-without +with the hidden notebook):\n%s", diff)
 	}
@@ -59,7 +59,7 @@ func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 		}
 		compared[p.withoutVerbose()] = true
 		a, b := with.call(p.act, p.args), without.call(same[i].act, same[i].args)
-		if diff := cmp.Diff(without.plain(b), with.plain(a)); diff != "" {
+		if diff := cmp.Diff(without.comparable(b), with.comparable(a)); diff != "" {
 			t.Errorf("%s (-without +with the hidden notebook):\n%s", p, diff)
 		}
 	}
@@ -68,17 +68,17 @@ func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 			t.Errorf("%s was not compared", p)
 		}
 	}
-	other := without.pages()
-	for i, c := range with.pages() {
-		a, b := with.do(c), without.do(other[i])
-		if diff := cmp.Diff(without.plain(b), with.plain(a)); diff != "" {
+	other := without.helpAndReads()
+	for i, c := range with.helpAndReads() {
+		a, b := with.request(c), without.request(other[i])
+		if diff := cmp.Diff(without.comparable(b), with.comparable(a)); diff != "" {
 			t.Errorf("%s %s (-without +with the hidden notebook):\n%s", c.Kind, c.Name, diff)
 		}
 	}
 }
 
-// tells are the actions whose answer depends on hidden things, with the reason.
-var tells = map[string]string{
+// dependsOnHidden are the actions whose answer depends on hidden things, with the reason.
+var dependsOnHidden = map[string]string{
 	"file.remove_unused_assets": "needs rwd everywhere",
 	"timeline.list_nodes":       "needs r everywhere, unless it is about a document",
 	"timeline.create_node":      "the same",
@@ -94,7 +94,7 @@ var queries = regexp.MustCompile(`queryBlocks|zqquery`)
 
 // varies reports whether the answer to p may differ between two workspaces although it reveals nothing.
 func (p probe) varies() bool {
-	return tells[p.act] != "" || joined.Match(encode(p.args)) || queries.Match(encode(p.args))
+	return dependsOnHidden[p.act] != "" || joined.Match(encode(p.args)) || queries.Match(encode(p.args))
 }
 
 // lists returns the lists and instructions that every client gets.
@@ -107,8 +107,8 @@ func (r *gateway) lists() []string {
 	return append(out, r.Instructions(""))
 }
 
-// pages returns requests for help, resources and prompts, some of them named after hidden things.
-func (r *gateway) pages() []tool.Request {
+// helpAndReads returns requests for help, resources and prompts, some of them named after hidden things.
+func (r *gateway) helpAndReads() []tool.Request {
 	var out []tool.Request
 	help := func(tl, topic string) {
 		out = append(out, tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(object{"action": "help", "topic": topic}), Origin: tool.MCPLocal})
@@ -160,15 +160,15 @@ var (
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// plain returns the outcome of a call in a form that can be compared between two workspaces.
-func (r *gateway) plain(o *outcome) any {
+// comparable returns the outcome of a call in a form that can be compared between two workspaces.
+func (r *gateway) comparable(o *outcome) any {
 	text := o.text
 	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {
 		text = inner.Raw
 	}
-	pairs := []string{r.deck, "DECK", r.files, "FILES"}
+	pairs := []string{r.deck, "DECK", r.localDir, "FILES"}
 	for _, p := range []*place{r.open, r.shut, r.hidden} {
-		pairs = append(pairs, string(p.nb), "NOTEBOOK-"+p.code, p.card("par2"), "CARD-"+p.code, p.card("par3"), "CARD3-"+p.code)
+		pairs = append(pairs, string(p.nb), "NOTEBOOK-"+p.code, p.cardID("par2"), "CARD-"+p.code, p.cardID("par3"), "CARD3-"+p.code)
 	}
 	text = strings.NewReplacer(pairs...).Replace(text)
 	text = idForm.ReplaceAllStringFunc(text, func(id string) string {

@@ -17,17 +17,17 @@ import (
 	"collie/test/await"
 )
 
-// edits are cases in which something disappears without a question, because the caller is editing it. They
+// unaskedEdits are cases in which something disappears without a question, because the caller is editing it. They
 // need rw, and undo restores what was lost.
-var edits = map[string]string{
+var unaskedEdits = map[string]string{
 	"fs.write overwrite":            "the text of a document is written anew",
 	"fs.write overwrite by nothing": "the document stays, empty",
 	"block.update of a container":   "the text of a block is written anew, and with it the blocks in it",
 	"notebook.set_open_state close": "what is in a closed notebook is shown again when it is opened",
 }
 
-// lighter are cases in which something is lost after a question, and which need only rw.
-var lighter = map[string]string{
+// lossesBelowDelete are cases in which something is lost after a question, and which need only rw.
+var lossesBelowDelete = map[string]string{
 	"av.remove_rows":               "rows are what a database holds, as text is what a block holds; bound blocks stay",
 	"av.remove_column":             "as rows",
 	"flashcard.remove_card":        "the block stays",
@@ -35,13 +35,13 @@ var lighter = map[string]string{
 	"block.transfer_references in": "the reference stays, to another block",
 }
 
-// nothings are further cases that replace something by nothing.
-var nothings = []useCase{
+// emptyingCases are further cases that replace something by nothing.
+var emptyingCases = []useCase{
 	{act: "fs.write", how: "overwrite by nothing", need: rw, args: func(_ *workspace, p *place) object {
-		return object{"path": p.human("p"), "markdown": " ", "overwrite": true}
+		return object{"path": p.notePath("p"), "markdown": " ", "overwrite": true}
 	}},
 	{act: "fs.replace", how: "by nothing", need: rw, args: func(_ *workspace, p *place) object {
-		return object{"path": p.human("p"), "edit": object{"old": "plain " + p.word("plain"), "new": ""}}
+		return object{"path": p.notePath("p"), "edit": object{"old": "plain " + p.word("plain"), "new": ""}}
 	}},
 	{act: "block.update", how: "by nothing", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"id": p.id("par4"), "dataType": "markdown", "data": ""}
@@ -63,9 +63,9 @@ var nothings = []useCase{
 	}},
 }
 
-// belongings returns the things in a workspace that somebody would miss, each with the place where it is. The place
+// inventory returns the things in a workspace that somebody would miss, each with the place where it is. The place
 // of something in a notebook begins with the id of the notebook.
-func (w *workspace) belongings() map[string]string {
+func (w *workspace) inventory() map[string]string {
 	w.t.Helper()
 	w.must(w.client.FlushNow(w.t.Context()))
 	out := map[string]string{}
@@ -91,9 +91,9 @@ func (w *workspace) belongings() map[string]string {
 				out["row "+v.Get("blockID").String()] = string(p.nb) + "/database"
 			}
 		}
-		w.files(out, "/data/"+string(p.nb)+"/assets", string(p.nb))
+		w.addFiles(out, "/data/"+string(p.nb)+"/assets", string(p.nb))
 	}
-	w.files(out, "/data/assets", "assets")
+	w.addFiles(out, "/data/assets", "assets")
 	for _, deck := range []kernel.ID{kernel.BuiltInDeck, kernel.ID(w.deck)} {
 		page, err := w.client.Cards(w.t.Context(), deck, 1, 100)
 		w.must(err)
@@ -112,8 +112,8 @@ func (w *workspace) belongings() map[string]string {
 	return out
 }
 
-// files adds the files of a folder to out.
-func (w *workspace) files(out map[string]string, dir, place string) {
+// addFiles adds the files of a folder to out.
+func (w *workspace) addFiles(out map[string]string, dir, place string) {
 	entries, err := w.client.ReadDir(w.t.Context(), dir)
 	if tool.KindOf(err) == tool.NotFound { // the notebook is gone
 		return
@@ -130,7 +130,7 @@ func (w *workspace) files(out map[string]string, dir, place string) {
 func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	byTool := map[string][]useCase{}
-	for _, k := range append(cases(), nothings...) {
+	for _, k := range append(cases(), emptyingCases...) {
 		tl, _, _ := strings.Cut(k.act, ".")
 		byTool[tl] = append(byTool[tl], k)
 	}
@@ -140,7 +140,7 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 		for tl, list := range byTool {
 			t.Run(tl, func(t *testing.T) {
 				t.Parallel()
-				l := &loss{stock: &stock{t: t, wrote: map[string]bool{}}, needed: func(name string) {
+				l := &lossTest{sharedGateway: &sharedGateway{t: t, wrote: map[string]bool{}}, needed: func(name string) {
 					mu.Lock()
 					defer mu.Unlock()
 					used[name] = true
@@ -149,10 +149,10 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 					if await.Race && i%10 != 0 { // a few cases are enough to find races
 						continue
 					}
-					if a := registered()[k.act]; a != nil && a.Class.Writes() && k.kind != people && !k.vain && !(thrifty && l.wrote[k.act]) {
+					if a := actionsByName()[k.act]; a != nil && a.Class.Writes() && k.kind != peopleOnly && !k.noEffect && !(thrifty && l.wrote[k.act]) {
 						name := strings.TrimSpace(k.act + " " + k.how)
 						t.Run(name, func(t *testing.T) {
-							l.look(t, k)
+							l.checkCase(t, k)
 							mu.Lock()
 							defer mu.Unlock()
 							done[name] = true
@@ -162,7 +162,7 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 			})
 		}
 	})
-	for _, list := range []map[string]string{edits, lighter} {
+	for _, list := range []map[string]string{unaskedEdits, lossesBelowDelete} {
 		for name := range list {
 			if done[name] && !used[name] {
 				t.Errorf("the exception for %q is not needed", name)
@@ -171,26 +171,26 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	}
 }
 
-// loss runs the cases of a tool and looks for things that are lost. needed is called with the name of a case that
+// lossTest runs the cases of a tool and looks for things that are lost. needed is called with the name of a case that
 // needs an exception in edits or lighter.
-type loss struct {
-	*stock
+type lossTest struct {
+	*sharedGateway
 	needed func(name string)
 }
 
-// look runs one case, and fails the test if something is no longer in its place and nobody was asked, or has left its
+// checkCase runs one case, and fails the test if something is no longer in its place and nobody was asked, or has left its
 // notebook although the case needs less than rwd.
-func (l *loss) look(t *testing.T, k useCase) {
+func (l *lossTest) checkCase(t *testing.T, k useCase) {
 	name := strings.TrimSpace(k.act + " " + k.how)
-	l.fresh()
-	l.levels(map[*place]access.Level{l.shut: access.Delete, l.hidden: access.Delete})
-	before := l.belongings()
+	l.renewIfUsed()
+	l.setLevels(map[*place]access.Level{l.shut: access.Delete, l.hidden: access.Delete})
+	before := l.inventory()
 	out := l.call(k.act, k.args(l.workspace, l.shut))
 	l.used, l.wrote[k.act] = true, true
 	if out.kind != "" {
 		t.Fatalf("it is refused: %s", out.text)
 	}
-	now := l.belongings()
+	now := l.inventory()
 	var lost, left []string
 	for _, what := range slices.Sorted(maps.Keys(before)) {
 		was, is := before[what], now[what]
@@ -205,16 +205,16 @@ func (l *loss) look(t *testing.T, k useCase) {
 	t.Logf("asked: %t, level %s, not where it was: %d, not in its notebook: %d", out.asked, k.need, len(lost), len(left))
 	if len(lost) > 0 && !out.asked {
 		l.needed(name)
-		if edits[name] == "" {
+		if unaskedEdits[name] == "" {
 			t.Errorf("nobody was asked:\n%s", strings.Join(lost, "\n"))
 		}
 	}
 	if out.asked && !strings.Contains(out.told, `"targets":[`) && k.act != "file.upload_asset" { // its question names the file as an effect
 		t.Errorf("the person was not told what it is about: %s", out.told)
 	}
-	if len(left) > 0 && k.need < access.Delete && edits[name] == "" {
+	if len(left) > 0 && k.need < access.Delete && unaskedEdits[name] == "" {
 		l.needed(name)
-		if lighter[name] == "" {
+		if lossesBelowDelete[name] == "" {
 			t.Errorf("%s was enough, and it left its notebook: %q", k.need, left)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// registered returns the actions of all tools by name.
-func registered() map[string]*action.Action {
+// actionsByName returns the actions of all tools by name.
+func actionsByName() map[string]*action.Action {
 	out := map[string]*action.Action{}
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {
@@ -29,18 +29,18 @@ func TestEveryActionHasACase(t *testing.T) {
 	most := map[string]access.Level{}
 	for _, k := range cases() {
 		need := k.need
-		if k.mild { // answers for each thing separately, so the action declares that it needs nothing
+		if k.answersEach { // answers for each thing separately, so the action declares that it needs nothing
 			need = access.None
 		}
 		most[k.act] = max(most[k.act], need)
 	}
-	for name, a := range registered() {
+	for name, a := range actionsByName() {
 		need, known := most[name]
 		if !known {
 			t.Errorf("%s has no case: say in cases_*_test.go what level it needs", name)
 		}
-		if a.Needed() != need && known {
-			t.Errorf("%s declares that it needs %s; its case says %s", name, a.Needed(), need)
+		if a.HighestLevel() != need && known {
+			t.Errorf("%s declares that it needs %s; its case says %s", name, a.HighestLevel(), need)
 		}
 	}
 }
@@ -55,11 +55,11 @@ func TestPermissionMatrix(t *testing.T) {
 		tl, _, _ := strings.Cut(k.act, ".")
 		byTool[tl] = append(byTool[tl], k)
 	}
-	actions := registered()
+	actions := actionsByName()
 	for tl, list := range byTool {
 		t.Run(tl, func(t *testing.T) {
 			t.Parallel()
-			s := &stock{t: t, wrote: map[string]bool{}}
+			s := &sharedGateway{t: t, wrote: map[string]bool{}}
 			for i, k := range list {
 				if thrifty && i%3 != 0 {
 					continue
@@ -69,34 +69,34 @@ func TestPermissionMatrix(t *testing.T) {
 					continue // see TestEveryActionHasACase
 				}
 				t.Run(strings.TrimSpace(k.act+" "+k.how), func(t *testing.T) {
-					m := &matrix{stock: s, t: t, useCase: k, changes: k.writes || k.need >= access.Write, previews: a.Class.Writes()}
-					m.test()
+					m := &matrixCase{sharedGateway: s, t: t, useCase: k, changes: k.writes || k.need >= access.Write, previews: a.Class.Writes()}
+					m.checkAllLevels()
 				})
 			}
 		})
 	}
 }
 
-// stock is a gateway that many cases share until one of them has changed something.
-type stock struct {
+// sharedGateway is a gateway that many cases share until one of them has changed something.
+type sharedGateway struct {
 	*gateway
 	t     *testing.T
-	life  *life // ends the gateway
+	part  *testPart // ends the gateway
 	used  bool
 	wrote map[string]bool // the actions that have written somewhere
 }
 
-// life is a part of a test with cleanups of its own, which run when end is called.
-type life struct {
+// testPart is a part of a test with cleanups of its own, which run when runCleanups is called.
+type testPart struct {
 	testing.TB
 	cleanups []func()
 }
 
 // Cleanup registers f to run at the end of the part.
-func (l *life) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
+func (l *testPart) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
 
-// end runs the cleanups. Calling it twice is harmless.
-func (l *life) end() {
+// runCleanups runs the cleanups. Calling it twice is harmless.
+func (l *testPart) runCleanups() {
 	for len(l.cleanups) > 0 {
 		last := len(l.cleanups) - 1
 		f := l.cleanups[last]
@@ -105,67 +105,67 @@ func (l *life) end() {
 	}
 }
 
-// fresh replaces the gateway and its workspace if a case has changed them.
-func (s *stock) fresh() {
+// renewIfUsed replaces the gateway and its workspace if a case has changed them.
+func (s *sharedGateway) renewIfUsed() {
 	if s.gateway != nil && !s.used {
 		return
 	}
-	if s.life != nil {
-		s.life.end() // a real kernel has one workspace at a time
+	if s.part != nil {
+		s.part.runCleanups() // a real kernel has one workspace at a time
 	}
-	s.life = &life{TB: s.t}
-	s.t.TempDir() // registers the removal of temporary folders before life.end, so that it runs after it
-	s.t.Cleanup(s.life.end)
-	w := newWorkspace(s.life, layout{crossed: true})
-	plain(w)
-	s.gateway, s.used = newGateway(s.life, w), false
-	localFile(s.gateway)
+	s.part = &testPart{TB: s.t}
+	s.t.TempDir() // registers the removal of temporary folders before runCleanups, so that it runs after it
+	s.t.Cleanup(s.part.runCleanups)
+	w := newWorkspace(s.part, layout{refersToHidden: true})
+	addUnreferredDocs(w)
+	s.gateway, s.used = newGateway(s.part, w), false
+	writeUploadFile(s.gateway)
 }
 
-// matrix runs one case at every level.
-type matrix struct {
-	*stock
+// matrixCase runs one case at every level.
+type matrixCase struct {
+	*sharedGateway
 	useCase
 	t *testing.T
 	// changes means that the case writes if it is allowed; previews means that the action has validateOnly.
 	changes, previews bool
 }
 
-// test runs the checks for the kind of the case.
-func (m *matrix) test() {
+// checkAllLevels runs the checks for the kind of the case.
+func (m *matrixCase) checkAllLevels() {
 	switch m.kind {
-	case needs:
-		m.needing()
-	case filters:
-		m.filtering()
-	case everywhere:
-		m.everywhere()
-	case people:
-		m.forPeople()
-	case free:
-		m.shutAt(access.None)
-		m.ran(m.run(m.shut))
+	case needsLevel:
+		m.checkNeeds()
+	case filtersResult:
+		m.checkFilters()
+	case needsEverywhere:
+		m.checkEverywhere()
+	case peopleOnly:
+		m.checkPeopleOnly()
+	case anyLevel:
+		m.setShutLevel(access.None)
+		m.wantRan(m.run(m.shut))
 	}
 }
 
-// shutAt sets the level of the shut notebook, in a workspace that no case has changed.
-func (m *matrix) shutAt(l access.Level) {
-	m.fresh()
-	m.gateway.shutAt(l)
+// setShutLevel sets the level of the shut notebook, in a workspace that no case has changed.
+func (m *matrixCase) setShutLevel(l access.Level) {
+	m.renewIfUsed()
+	m.gateway.setShutLevel(l)
 }
 
 // run makes the call about a place, and checks that nothing of the hidden notebook shows.
-func (m *matrix) run(p *place) *outcome {
+func (m *matrixCase) run(p *place) *outcome {
 	m.t.Helper()
 	args := m.args(m.workspace, p)
 	out := m.call(m.act, args)
 	m.used = m.used || len(out.writes) > 0
-	leaks(m.t, m.workspace, m.hidden, m.act, args, out)
+	wantNoLeak(m.t, m.workspace, m.hidden, m.act, args, out)
 	return out
 }
 
-// ran checks that a call succeeded, and wrote exactly if the case changes something.
-func (m *matrix) ran(out *outcome) {
+// wantRan checks that a call succeeded, and wrote exactly if the case changes something.
+func (m *matrixCase) wantRan(out *outcome) {
 	m.t.Helper()
 	if out.kind != "" {
 		m.t.Fatalf("%s is refused: %s", m.act, out.text)
@@ -176,8 +176,8 @@ func (m *matrix) ran(out *outcome) {
 	}
 }
 
-// refused checks that a call was refused and wrote nothing.
-func (m *matrix) refused(out *outcome, kind tool.ErrorKind) {
+// wantRefused checks that a call was refused and wrote nothing.
+func (m *matrixCase) wantRefused(out *outcome, kind tool.ErrorKind) {
 	m.t.Helper()
 	if out.kind != kind {
 		m.t.Fatalf("%s got %q, want %q: %s", m.act, out.kind, kind, out.text)
@@ -190,33 +190,33 @@ func (m *matrix) refused(out *outcome, kind tool.ErrorKind) {
 	}
 }
 
-// needing checks a case of kind needs at each level. If the action has previews, the levels that suffice are checked
+// checkNeeds checks a case of kind needsLevel at each level. If the action has previews, the levels that suffice are checked
 // with those, and the case itself runs once.
-func (m *matrix) needing() {
+func (m *matrixCase) checkNeeds() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
-		preview := m.changes && m.previews && l >= m.need && !m.vain
+		preview := m.changes && m.previews && l >= m.need && !m.noEffect
 		if preview {
-			m.enough()
+			m.checkSufficientLevels()
 			if thrifty && m.wrote[m.act] {
 				return
 			}
 			m.wrote[m.act] = true
 		}
-		m.shutAt(l)
+		m.setShutLevel(l)
 		out := m.run(m.shut)
 		switch {
-		case m.mild:
-			m.eachForItself(l, out)
-		case l >= m.need && m.vain:
+		case m.answersEach:
+			m.checkEachAnswered(l, out)
+		case l >= m.need && m.noEffect:
 			if out.kind == tool.Denied || len(out.writes) > 0 {
 				m.t.Errorf("at %s: %q, wrote %q: %s", l, out.kind, out.writes, out.text)
 			}
 		case l >= m.need:
-			if m.ran(out); preview {
+			if m.wantRan(out); preview {
 				return
 			}
 		case l > access.None:
-			m.refused(out, tool.Denied)
+			m.wantRefused(out, tool.Denied)
 			for _, want := range []string{
 				fmt.Sprintf("%q:%q", "notebook", m.shut.nb), fmt.Sprintf("%q:%q", "current_permission", l),
 				fmt.Sprintf("%q:%q", "required_permission", m.need.Verb()),
@@ -226,17 +226,17 @@ func (m *matrix) needing() {
 				}
 			}
 		default:
-			m.hiddenLikeNowhere(out)
+			m.wantHiddenLikeMissing(out)
 		}
 	}
 }
 
-// enough checks that the required level and those above it suffice. It uses previews, so that everything is checked
+// checkSufficientLevels checks that the required level and those above it suffice. It uses previews, so that everything is checked
 // but nothing is written.
-func (m *matrix) enough() {
+func (m *matrixCase) checkSufficientLevels() {
 	m.t.Helper()
 	for l := m.need; l <= access.Delete; l++ {
-		m.shutAt(l)
+		m.setShutLevel(l)
 		args := m.args(m.workspace, m.shut)
 		args["validateOnly"] = true
 		if out := m.call(m.act, args); out.kind != "" || len(out.writes) > 0 {
@@ -245,86 +245,86 @@ func (m *matrix) enough() {
 	}
 }
 
-// hiddenLikeNowhere checks that the answer about the shut notebook, which has level none, is the same as about
+// wantHiddenLikeMissing checks that the answer about the shut notebook, which has level none, is the same as about
 // something that does not exist.
-func (m *matrix) hiddenLikeNowhere(out *outcome) {
+func (m *matrixCase) wantHiddenLikeMissing(out *outcome) {
 	m.t.Helper()
 	nowhere := m.run(m.ghost)
-	if got := m.shut.like(m.ghost, nowhere.all()); got != out.all() {
-		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.all(), got)
+	if got := m.shut.withNamesOf(m.ghost, nowhere.allText()); got != out.allText() {
+		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.allText(), got)
 	}
 	if nowhere.kind == "" && m.need == access.None {
 		return
 	}
-	m.refused(out, tool.NotFound)
-	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
+	m.wantRefused(out, tool.NotFound)
+	wantNoLeak(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 }
 
-// eachForItself checks a case that answers for each named thing separately.
-func (m *matrix) eachForItself(l access.Level, out *outcome) {
+// checkEachAnswered checks a case that answers for each named thing separately.
+func (m *matrixCase) checkEachAnswered(l access.Level, out *outcome) {
 	m.t.Helper()
-	m.ran(out)
+	m.wantRan(out)
 	if l > access.None {
 		if !strings.Contains(out.text, m.shut.word("para")) {
 			m.t.Errorf("at %s it shows nothing of what may be read: %s", l, out.text)
 		}
 		return
 	}
-	leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
-	if got := m.shut.like(m.ghost, m.run(m.ghost).text); got != out.text {
+	wantNoLeak(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
+	if got := m.shut.withNamesOf(m.ghost, m.run(m.ghost).text); got != out.text {
 		m.t.Errorf("what is hidden differs from what is nowhere:\nhidden  %s\nnowhere %s", out.text, got)
 	}
 }
 
-// filtering checks a case of kind filters: it always runs, and shows things of the shut notebook only from level r
+// checkFilters checks a case of kind filtersResult: it always runs, and shows things of the shut notebook only from level r
 // on.
-func (m *matrix) filtering() {
+func (m *matrixCase) checkFilters() {
 	for _, l := range []access.Level{access.None, access.Read, access.Delete} {
-		m.shutAt(l)
+		m.setShutLevel(l)
 		out := m.run(m.shut)
-		m.ran(out)
-		if m.shows == "" {
+		m.wantRan(out)
+		if m.showsWord == "" {
 			continue
 		}
-		if shown := strings.Contains(out.text, m.shut.word(m.shows)); shown != (l >= access.Read) {
-			m.t.Errorf("at %s it shows the word %s: %t; %s", l, m.shut.word(m.shows), shown, out.text)
+		if shown := strings.Contains(out.text, m.shut.word(m.showsWord)); shown != (l >= access.Read) {
+			m.t.Errorf("at %s it shows the word %s: %t; %s", l, m.shut.word(m.showsWord), shown, out.text)
 		}
-		if !strings.Contains(out.text, m.open.word(m.shows)) {
-			m.t.Errorf("it does not show the word %s of the open notebook: %s", m.open.word(m.shows), out.text)
+		if !strings.Contains(out.text, m.open.word(m.showsWord)) {
+			m.t.Errorf("it does not show the word %s of the open notebook: %s", m.open.word(m.showsWord), out.text)
 		}
 		if l == access.None {
-			leaks(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
+			wantNoLeak(m.t, m.workspace, m.shut, m.act, m.args(m.workspace, m.shut), out)
 		}
 	}
 }
 
-// everywhere checks a case about the whole workspace: a hidden notebook counts but is not named.
-func (m *matrix) everywhere() {
+// checkEverywhere checks a case about the whole workspace: a hidden notebook counts but is not named.
+func (m *matrixCase) checkEverywhere() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
-		m.fresh()
-		m.levels(map[*place]access.Level{m.shut: l, m.hidden: access.Delete})
+		m.renewIfUsed()
+		m.setLevels(map[*place]access.Level{m.shut: l, m.hidden: access.Delete})
 		args := m.args(m.workspace, m.open)
 		out := m.call(m.act, args)
 		m.used = m.used || len(out.writes) > 0
 		m.changes = m.writes || m.need >= access.Write
 		if l >= m.need {
-			m.ran(out)
+			m.wantRan(out)
 			continue
 		}
-		m.refused(out, tool.Denied)
+		m.wantRefused(out, tool.Denied)
 		if l == access.None {
-			leaks(m.t, m.workspace, m.shut, m.act, args, out)
+			wantNoLeak(m.t, m.workspace, m.shut, m.act, args, out)
 		}
 	}
 }
 
-// forPeople checks a case that no agent may run at any level, and a person at a terminal may.
-func (m *matrix) forPeople() {
+// checkPeopleOnly checks a case that no agent may run at any level, and a person at a terminal may.
+func (m *matrixCase) checkPeopleOnly() {
 	for _, l := range []access.Level{access.None, access.Delete} {
-		m.shutAt(l)
+		m.setShutLevel(l)
 		for _, origin := range []tool.Origin{tool.MCPLocal, tool.MCPRemote, tool.Chat, tool.CLIAgent, tool.Scheduled} {
 			for _, name := range []string{strings.Replace(m.act, ".", "/", 1), strings.Replace(m.act, ".", "__", 1)} {
-				out := m.do(tool.Request{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
+				out := m.request(tool.Request{Kind: tool.KindCall, Name: name, Args: encode(m.args(m.workspace, m.shut)), Origin: origin})
 				if out.kind != tool.Denied && out.kind != tool.NotFound || len(out.writes) > 0 || out.asked {
 					m.t.Errorf("%s from %s: %q %s, wrote %q", name, origin, out.kind, out.text, out.writes)
 				}
@@ -335,7 +335,7 @@ func (m *matrix) forPeople() {
 			}
 		}
 	}
-	out := m.do(tool.Request{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.workspace, m.shut)), Origin: tool.Direct})
+	out := m.request(tool.Request{Kind: tool.KindCall, Name: strings.Replace(m.act, ".", "/", 1), Args: encode(m.args(m.workspace, m.shut)), Origin: tool.Direct})
 	if out.kind != "" || !out.asked || len(out.writes) == 0 {
 		m.t.Errorf("a person may not: %q %s", out.kind, out.text)
 	}

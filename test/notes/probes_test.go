@@ -30,7 +30,7 @@ func (p probe) withoutVerbose() string {
 // probes returns what a curious caller may try without writing: each case about hidden and open things, and more
 // calls that list and search.
 func (w *workspace) probes() []probe {
-	known := registered()
+	known := actionsByName()
 	var out []probe
 	add := func(act string, args object) {
 		if known[act] == nil {
@@ -44,9 +44,9 @@ func (w *workspace) probes() []probe {
 		out = append(out, probe{act: act, args: args})
 	}
 	for _, k := range cases() {
-		if a := known[k.act]; a == nil || k.kind == people {
+		if a := known[k.act]; a == nil || k.kind == peopleOnly {
 			continue
-		} else if k.kind == needs {
+		} else if k.kind == needsLevel {
 			out = append(out, probe{act: k.act, args: k.args(w, w.hidden)}) // refused, so verbose makes no difference
 		}
 		switch args := k.args(w, w.open); {
@@ -59,17 +59,17 @@ func (w *workspace) probes() []probe {
 			add(k.act, args)
 		}
 	}
-	more := w.more()
+	more := w.moreArgs()
 	for _, act := range slices.Sorted(maps.Keys(more)) { // in a fixed order, so that two workspaces get the same calls
 		for _, args := range more[act] {
 			add(act, args)
 		}
 	}
-	return append(out, w.wrong()...)
+	return append(out, w.invalidProbes()...)
 }
 
-// words returns search words: hidden ones, and one that occurs everywhere.
-func (w *workspace) words() []string {
+// searchWords returns search words: hidden ones, and one that occurs everywhere.
+func (w *workspace) searchWords() []string {
 	h := w.hidden
 	return []string{
 		"zqhdn", h.word("two"), h.word("tag"), h.word("attrname"), h.word("dbname"), h.word("pic"), h.word("row"), h.cjk, string(h.id("par2")), "common", "zq",
@@ -77,12 +77,12 @@ func (w *workspace) words() []string {
 	}
 }
 
-// more returns further arguments by action: combinations of open and hidden things that no case has.
-func (w *workspace) more() map[string][]object {
+// moreArgs returns further arguments by action: combinations of open and hidden things that no case has.
+func (w *workspace) moreArgs() map[string][]object {
 	o, h := w.open, w.hidden
 	out := map[string][]object{
 		"fs.ls": {
-			{"path": o.human("a") + "/" + h.title("a")},
+			{"path": o.notePath("a") + "/" + h.title("a")},
 			{"path": "/" + o.name() + "/../" + h.name()},
 			{"path": "/" + string(h.nb)},
 			{"path": "/" + o.name() + "#" + string(h.nb)},
@@ -93,19 +93,19 @@ func (w *workspace) more() map[string][]object {
 			{"path": "/" + o.name() + "/" + h.title("a") + "#" + string(h.id("doca"))},
 		},
 		"fs.read": {
-			{"path": o.human("r")},
-			{"path": o.human("r"), "includeBlockIds": true},
-			{"path": o.human("a"), "includeBlockIds": true, "tokenBudget": 32000},
+			{"path": o.notePath("r")},
+			{"path": o.notePath("r"), "includeBlockIds": true},
+			{"path": o.notePath("a"), "includeBlockIds": true, "tokenBudget": 32000},
 			{"path": "/" + o.name() + "#" + string(h.nb) + h.hpath("a")},
 			{"path": h.hpath("a") + "#" + string(h.id("doca"))},
 		},
 		"fs.search": {
 			{"query": "zqhdn.*", "regex": true},
-			{"query": "hdn", "path": o.human("r")},
+			{"query": "hdn", "path": o.notePath("r")},
 			{"query": ".", "regex": true, "pageSize": 200},
 			{"query": "common", "path": h.hpath("a")},
 		},
-		"fs.tree":                  {{"path": "/", "maxDepth": 20}, {"path": o.human("r")}},
+		"fs.tree":                  {{"path": "/", "maxDepth": 20}, {"path": o.notePath("r")}},
 		"notebook.get_permissions": {{"notebook": "all"}, {"notebook": h.name()}},
 		"notebook.get_child_docs":  {{"notebook": o.nb, "page": 2, "pageSize": 1}, {"notebook": h.name()}},
 		"document.lookup": {
@@ -115,7 +115,7 @@ func (w *workspace) more() map[string][]object {
 			{"notebook": h.nb, "hpath": o.hpath("a")},
 			{"id": h.nb},
 			{"id": h.id("item")},
-			{"notebook": o.nb, "path": h.human("a")},
+			{"notebook": o.nb, "path": h.notePath("a")},
 			{"notebook": o.nb, "path": h.childPath("c")},
 		},
 		"document.list_tree": {
@@ -153,7 +153,7 @@ func (w *workspace) more() map[string][]object {
 		"av.get_attribute_view_filter_sort": {{"id": o.id("daba"), "blockID": h.id("dbbl")}, {"id": h.id("daba"), "blockID": o.id("dbbl")}},
 		"av.get_primary_key_values":         {{"avID": o.id("daba"), "keyword": h.word("four")}, {"avID": h.id("daba"), "keyword": "zq"}},
 		"file.get_doc_assets":               {{"id": o.id("doca"), "assetType": "image"}, {"id": h.id("doca"), "assetType": "image"}, {"id": o.id("docr")}},
-		"file.get_image_ocr_text":           {{"path": sharedPic}, {"path": h.owned("own")}, {"path": "assets/" + h.word("own") + ".png"}, {"path": "/data/" + h.asset("pic")}},
+		"file.get_image_ocr_text":           {{"path": sharedPic}, {"path": h.ownAsset("own")}, {"path": "assets/" + h.word("own") + ".png"}, {"path": "/data/" + h.asset("pic")}},
 		"file.extract_doc":                  {{"id": o.id("doca"), "outputDir": "zqout"}, {"id": o.id("docr"), "outputDir": "zqout"}},
 		"file.export_md":                    {{"id": o.id("doca")}, {"id": o.id("docr")}, {"id": o.id("re04")}, {"id": h.nb}, {"id": o.nb}},
 		"file.list_templates":               {{"query": "zq"}, {"query": "zqhdn"}},
@@ -169,7 +169,7 @@ func (w *workspace) more() map[string][]object {
 			{"scope": "notebook", "notebook": o.nb},
 			{"scope": "tree", "rootID": h.nb},
 			{"scope": "tree", "rootID": o.nb},
-			{"scope": "all", "reviewedCards": []any{object{"cardID": h.card("par2")}}},
+			{"scope": "all", "reviewedCards": []any{object{"cardID": h.cardID("par2")}}},
 			{"scope": "deck", "deckID": h.id("deck")},
 		},
 		"flashcard.get_cards": {
@@ -191,18 +191,18 @@ func (w *workspace) more() map[string][]object {
 	for _, act := range []string{"document.get_doc", "document.get_outline", "document.get_child_blocks", "file.export_md", "block.docs_info"} {
 		out[act] = append(out[act], object{"id": o.id("docs")})
 	}
-	out["fs.read"] = append(out["fs.read"], object{"path": o.human("s"), "tokenBudget": 32000})
+	out["fs.read"] = append(out["fs.read"], object{"path": o.notePath("s"), "tokenBudget": 32000})
 	out["document.get_doc"] = append(out["document.get_doc"], object{"id": o.id("docs"), "mode": "html"})
 	out["document.heading_to_doc"] = append(out["document.heading_to_doc"], object{"headingID": o.id("co02"), "targetNotebook": o.nb, "validateOnly": true})
-	w.looking(out)
-	w.asking(out)
+	w.addSearches(out)
+	w.addStatements(out)
 	return out
 }
 
-// looking adds searches for each word, with the actions that search.
-func (w *workspace) looking(out map[string][]object) {
+// addSearches adds searches for each word, with the actions that search.
+func (w *workspace) addSearches(out map[string][]object) {
 	o, h := w.open, w.hidden
-	for _, word := range w.words() {
+	for _, word := range w.searchWords() {
 		for act, args := range map[string]object{
 			"fs.search": {"query": word}, "av.search": {"keyword": word}, "tag.list": {"query": word}, "search.search_assets": {"query": word},
 			"document.search_docs": {"notebook": o.nb, "query": word}, "search.fulltext_asset_content": {"query": word},
@@ -220,8 +220,8 @@ func (w *workspace) looking(out map[string][]object) {
 		object{"query": "common", "paths": []any{w.ghost.nb}}, object{"query": "common", "typeShortcodes": []any{"d"}})
 }
 
-// asking adds SQL statements that try to reach hidden content.
-func (w *workspace) asking(out map[string][]object) {
+// addStatements adds SQL statements that try to reach hidden content.
+func (w *workspace) addStatements(out map[string][]object) {
 	o, h := w.open, w.hidden
 	for _, stmt := range []string{
 		"SELECT * FROM blocks LIMIT 1000", "SELECT count(*) AS n FROM blocks", "SELECT DISTINCT box FROM blocks LIMIT 100",
@@ -253,11 +253,11 @@ func (w *workspace) asking(out map[string][]object) {
 	}
 }
 
-// wrong returns calls with invalid arguments, whose errors might reveal too much.
-func (w *workspace) wrong() []probe {
+// invalidProbes returns calls with invalid arguments, whose errors might reveal too much.
+func (w *workspace) invalidProbes() []probe {
 	h := w.hidden
 	var out []probe
-	known := registered()
+	known := actionsByName()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		a := known[name]
 		out = append(out, probe{act: name, args: object{"nosuch": h.word("two")}})
@@ -268,7 +268,7 @@ func (w *workspace) wrong() []probe {
 			out = append(out, probe{act: name, args: object{p.Name: string(h.id("para"))}}, probe{act: name, args: object{p.Name: []any{h.id("doca"), 7}}})
 		}
 		if a.Class != action.Reads && len(a.Params()) > 0 {
-			out = append(out, probe{act: name, args: object{a.Params()[0].Name: h.human("a"), "requestId": string(h.nb), "ifMatch": fmt.Sprintf("%x", h.word("two"))}})
+			out = append(out, probe{act: name, args: object{a.Params()[0].Name: h.notePath("a"), "requestId": string(h.nb), "ifMatch": fmt.Sprintf("%x", h.word("two"))}})
 		}
 	}
 	return out

@@ -26,14 +26,14 @@ func TestTagsOfHiddenNotes(t *testing.T) {
 	write := randomCall{"block.append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"own #%s# and #%s/x#"}`, doc, label, label)}
 	read := []randomCall{
 		{"tag.list", `{}`},
-		{"fs.read", fmt.Sprintf(`{"path":%q}`, p.with.open.human("a"))},
+		{"fs.read", fmt.Sprintf(`{"path":%q}`, p.with.open.notePath("a"))},
 		{"block.get_kramdown", fmt.Sprintf(`{"id":%q}`, doc)},
 		{"search.fulltext", `{"query":"own"}`},
 	}
 	calls := append([]randomCall{write, {"tag.rename", fmt.Sprintf(`{"oldLabel":%q,"newLabel":"zqnew"}`, label)}}, read...)
 	calls = append(append(calls, write, randomCall{"tag.remove", fmt.Sprintf(`{"label":%q}`, label)}), read...)
 	for i, c := range calls {
-		if wrong := p.try(c); wrong != "" {
+		if wrong := p.tryCall(c); wrong != "" {
 			t.Fatalf("%s %s: %s", c.act, c.args, wrong)
 		}
 		if p.ran != i+1 {

@@ -26,7 +26,8 @@ func actionOf(t *testing.T, tool, name string) *action.Action {
 	return nil
 }
 
-// TestAdaptNames: what is obviously meant is accepted; the rest stays for the validation.
+// TestAdaptNames: arguments whose meaning is obvious are corrected, as a name in another spelling, or null for none; all others
+// stay for the validation.
 func TestAdaptNames(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ tool, action, given, want string }{

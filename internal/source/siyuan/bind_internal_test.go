@@ -16,33 +16,34 @@ import (
 	"collie/internal/tool"
 )
 
-// counted are arguments that count how often they are decoded.
-type counted struct {
-	ID countedText `json:"id" about:"a block" required:"yes"`
+// countedArgs are arguments that count how often they are decoded.
+type countedArgs struct {
+	ID countedText `json:"id" about:"a block" req:"true"`
 }
 
 type countedText string
 
-// made is the result of the actions of these tests.
-type made struct {
+// successResult is the result of the actions of these tests.
+type successResult struct {
 	Success bool `json:"success" about:"true"`
 }
 
-var decodings int // only one test uses it
+var decodings int // how often a countedText was decoded; only one test uses it
 
 func (c *countedText) UnmarshalJSON(raw []byte) error {
 	decodings++
 	return json.Unmarshal(raw, (*string)(c))
 }
 
-// agreeing is a client whose person confirms everything.
-type agreeing struct{}
+// agreeingCaller is a client whose person confirms everything.
+type agreeingCaller struct{}
 
-func (agreeing) ID() string                                      { return "" }
-func (agreeing) Supports(what tool.Capability) bool              { return what == tool.CanConfirm }
-func (agreeing) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
-func (agreeing) Notify(context.Context, string, json.RawMessage) {}
-func (agreeing) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (agreeingCaller) ID() string                         { return "" }
+func (agreeingCaller) Supports(what tool.Capability) bool { return what == tool.CanConfirm }
+
+func (agreeingCaller) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
+func (agreeingCaller) Notify(context.Context, string, json.RawMessage) {}
+func (agreeingCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`{"confirm":true}`), nil
 }
 
@@ -65,20 +66,20 @@ func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
 	p := pipeline.New(catalog, pipeline.Options{Audit: log})
 	for _, dangerous := range []bool{true, false} {
 		resolved, ran := 0, 0
-		s.replace(action.New(action.Spec{
+		s.replaceAction(action.New(action.Spec{
 			Tool: "block", Name: "update", Purpose: "Counts", Dangerous: dangerous, Class: action.Creates, Example: `{"id":"x"}`,
-			Result: made{},
+			Result: successResult{},
 			Needs: []action.Need{action.On(access.Delete, "what it counts", "id", func(context.Context, *action.Request) ([]action.Target, error) {
 				resolved++
 				return []action.Target{}, nil
 			})},
-		}, func(context.Context, *action.Request, counted) (any, error) {
+		}, func(context.Context, *action.Request, countedArgs) (any, error) {
 			ran++
-			return made{true}, nil
+			return successResult{true}, nil
 		}))
 		decodings = 0
 		if _, err := p.Do(t.Context(), tool.Request{
-			Kind: tool.KindCall, Name: "block/update", Args: json.RawMessage(`{"id":"a"}`), Origin: tool.Direct, Caller: agreeing{},
+			Kind: tool.KindCall, Name: "block/update", Args: json.RawMessage(`{"id":"a"}`), Origin: tool.Direct, Caller: agreeingCaller{},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +94,8 @@ func TestTargetsAreResolvedOnceBeforeAndOnceAfterTheQuestion(t *testing.T) {
 	}
 }
 
-// replace makes the source offer a instead of its action of the same name.
-func (s *Source) replace(a *action.Action) {
+// replaceAction makes the source offer a instead of its action of the same tool and name.
+func (s *Source) replaceAction(a *action.Action) {
 	for i := range s.tools {
 		for j := range s.tools[i].Actions {
 			if s.tools[i].Name == a.Tool && s.tools[i].Actions[j].Name == a.Name {

@@ -26,7 +26,7 @@ func capResult(raw json.RawMessage, limit int) json.RawMessage {
 		root = gjson.Parse(`{"value":` + root.Raw + `}`)
 	}
 	c := listCutter{}
-	cut := gjson.Parse(c.fit(root, "", limit-cutNoteSize))
+	cut := gjson.Parse(c.shorten(root, "", limit-cutNoteSize))
 	if !root.IsObject() || c.list == "" {
 		return raw
 	}
@@ -55,21 +55,21 @@ type listCutter struct {
 	shown, total int
 }
 
-// fit returns v in at most room bytes, or as short as cutting its lists can make it.
-func (c *listCutter) fit(v gjson.Result, path string, room int) string {
+// shorten returns v in at most room bytes, or as short as cutting its lists can make it.
+func (c *listCutter) shorten(v gjson.Result, path string, room int) string {
 	switch {
 	case len(v.Raw) <= room:
 		return v.Raw
 	case v.IsArray():
-		return c.fitList(v, path, room)
+		return c.shortenList(v, path, room)
 	case v.IsObject():
-		return c.fitObject(v, path, room)
+		return c.shortenObject(v, path, room)
 	}
 	return v.Raw
 }
 
-// fitObject distributes room over the members of an object: what short members do not need goes to the longer ones.
-func (c *listCutter) fitObject(v gjson.Result, path string, room int) string {
+// shortenObject distributes room over the members of an object: what short members do not need goes to the longer ones.
+func (c *listCutter) shortenObject(v gjson.Result, path string, room int) string {
 	type member struct{ key, raw string }
 	var members []member
 	var order []int
@@ -87,7 +87,7 @@ func (c *listCutter) fitObject(v gjson.Result, path string, room int) string {
 		if path != "" {
 			name = path + "." + name
 		}
-		m.raw = c.fit(gjson.Parse(m.raw), name, room/(len(order)-n))
+		m.raw = c.shorten(gjson.Parse(m.raw), name, room/(len(order)-n))
 		room -= len(m.raw)
 	}
 	var b strings.Builder
@@ -102,9 +102,9 @@ func (c *listCutter) fitObject(v gjson.Result, path string, room int) string {
 	return b.String()
 }
 
-// fitList cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
+// shortenList cuts a list at its end. The first item that does not fit is itself shortened if it is most of the list, as
 // a branch of a tree may be.
-func (c *listCutter) fitList(v gjson.Result, path string, room int) string {
+func (c *listCutter) shortenList(v gjson.Result, path string, room int) string {
 	var b strings.Builder
 	b.WriteByte('[')
 	shown, total := 0, 0
@@ -120,7 +120,7 @@ func (c *listCutter) fitList(v gjson.Result, path string, room int) string {
 			if len(raw) < room/2 {
 				return true
 			}
-			if raw = c.fit(item, path+"[]", remaining); len(raw) > remaining {
+			if raw = c.shorten(item, path+"[]", remaining); len(raw) > remaining {
 				return true
 			}
 		}

@@ -13,10 +13,10 @@ import (
 // of the parts that stay are recorded, and structured content is then copied from there.
 type resultBuilder struct {
 	raw       []byte
-	i         int    // raw is read up to here
+	at        int    // raw is read up to here
 	plain     int    // start of bytes that need no escaping and are not in text yet
-	text      []byte // the result so far
-	from      int    // start of the current part that stays
+	text      []byte // the result so far, as MCP text content
+	partStart int    // start of the current part that stays
 	keptSpans [][2]int
 }
 
@@ -28,11 +28,11 @@ const (
 // buildResult reads raw, valid JSON, and leaves out the members in out.
 func buildResult(raw []byte, out *action.Members) *resultBuilder {
 	c := &resultBuilder{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
-	c.value(out)
-	c.next()
-	c.i = len(raw)
+	c.filterValue(out)
+	c.skipSpace()
+	c.at = len(raw)
 	c.flush()
-	c.keptSpans = append(c.keptSpans, [2]int{c.from, len(raw)})
+	c.keptSpans = append(c.keptSpans, [2]int{c.partStart, len(raw)})
 	return c
 }
 
@@ -61,79 +61,79 @@ func (c *resultBuilder) size() (n int) {
 	return n
 }
 
-// value reads a value.
-func (c *resultBuilder) value(out *action.Members) {
-	switch b := c.next(); {
+// filterValue reads a value.
+func (c *resultBuilder) filterValue(out *action.Members) {
+	switch b := c.skipSpace(); {
 	case b == '{' && out != nil:
-		c.readObject(out)
+		c.filterObject(out)
 	case b == '[' && out.Items() != nil:
-		c.list(out.Items())
+		c.filterList(out.Items())
 	default:
-		c.readValue()
+		c.keepValue()
 	}
 }
 
-// readObject reads an object with members that are left out.
-func (c *resultBuilder) readObject(out *action.Members) {
-	c.i++
+// filterObject reads an object with members that are left out.
+func (c *resultBuilder) filterObject(out *action.Members) {
+	c.at++
 	for first := true; ; {
-		m := c.mark()
-		if c.next() == ',' {
-			c.i++
+		m := c.position()
+		if c.skipSpace() == ',' {
+			c.at++
 			if first { // all members before it are left out
 				c.leaveOut(m)
-				m = c.mark()
+				m = c.position()
 			}
 		}
-		if c.next() != '"' {
-			c.i++ // the end of the object
+		if c.skipSpace() != '"' {
+			c.at++ // the end of the object
 			return
 		}
-		name := c.i + len(`"`)
-		c.readString()
-		below := out.Member(c.raw[name : c.i-len(`"`)])
-		c.next()
-		c.i++ // the colon
-		if below.Out() {
-			c.value(nil)
+		name := c.at + len(`"`)
+		c.keepString()
+		below := out.Member(c.raw[name : c.at-len(`"`)])
+		c.skipSpace()
+		c.at++ // the colon
+		if below.IsLeftOut() {
+			c.filterValue(nil)
 			c.leaveOut(m)
 		} else {
-			c.value(below)
+			c.filterValue(below)
 			first = false
 		}
 	}
 }
 
-// list reads a list whose items have members that are left out.
-func (c *resultBuilder) list(items *action.Members) {
-	for c.i++; ; {
-		switch c.next() {
+// filterList reads a list whose items have members that are left out.
+func (c *resultBuilder) filterList(items *action.Members) {
+	for c.at++; ; {
+		switch c.skipSpace() {
 		case ',':
-			c.i++
+			c.at++
 		case ']', 0:
-			c.i++
+			c.at++
 			return
 		default:
-			c.value(items)
+			c.filterValue(items)
 		}
 	}
 }
 
-// readValue reads a value that stays as a whole.
-func (c *resultBuilder) readValue() {
-	for depth := 0; c.i < len(c.raw); {
-		switch b := c.raw[c.i]; b {
+// keepValue reads a value that stays as a whole.
+func (c *resultBuilder) keepValue() {
+	for depth := 0; c.at < len(c.raw); {
+		switch b := c.raw[c.at]; b {
 		case '"':
-			c.readString()
+			c.keepString()
 		case '{', '[':
 			depth++
-			c.i++
+			c.at++
 		case '}', ']':
 			depth--
-			c.i++
+			c.at++
 		default: // part of a number, a word, or white space
-			c.readByte()
-			if c.i < len(c.raw) && !isEnd(c.raw[c.i]) {
+			c.keepChar()
+			if c.at < len(c.raw) && !isEnd(c.raw[c.at]) {
 				continue
 			}
 		}
@@ -146,87 +146,87 @@ func (c *resultBuilder) readValue() {
 // isEnd reports whether b ends a number or a word.
 func isEnd(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
 
-// readString reads a string or a name.
-func (c *resultBuilder) readString() {
-	c.escape(`\"`, 1)
-	for c.i < len(c.raw) {
-		switch b := c.raw[c.i]; {
+// keepString reads a string or a name.
+func (c *resultBuilder) keepString() {
+	c.writeInstead(`\"`, 1)
+	for c.at < len(c.raw) {
+		switch b := c.raw[c.at]; {
 		case b == '"':
-			c.escape(`\"`, 1)
+			c.writeInstead(`\"`, 1)
 			return
-		case b == '\\' && c.i+1 < len(c.raw) && (c.raw[c.i+1] == '"' || c.raw[c.i+1] == '\\'):
-			c.escape(`\\\`, 1)
-			c.i++
+		case b == '\\' && c.at+1 < len(c.raw) && (c.raw[c.at+1] == '"' || c.raw[c.at+1] == '\\'):
+			c.writeInstead(`\\\`, 1)
+			c.at++
 		case b == '\\':
-			c.escape(`\\`, 1)
+			c.writeInstead(`\\`, 1)
 		default:
-			c.readByte()
+			c.keepChar()
 		}
 	}
 }
 
-// next skips white space and returns the next byte, 0 at the end.
-func (c *resultBuilder) next() byte {
-	for ; c.i < len(c.raw); c.readByte() {
-		if b := c.raw[c.i]; b > ' ' {
+// skipSpace skips white space and returns the next byte, 0 at the end.
+func (c *resultBuilder) skipSpace() byte {
+	for ; c.at < len(c.raw); c.keepChar() {
+		if b := c.raw[c.at]; b > ' ' {
 			return b
 		}
 	}
 	return 0
 }
 
-// readByte reads a character that is not a quotation mark or a backslash.
-func (c *resultBuilder) readByte() {
-	switch b := c.raw[c.i]; {
+// keepChar reads a character that is not a quotation mark or a backslash.
+func (c *resultBuilder) keepChar() {
+	switch b := c.raw[c.at]; {
 	case b >= utf8.RuneSelf:
-		switch r, n := utf8.DecodeRune(c.raw[c.i:]); {
+		switch r, n := utf8.DecodeRune(c.raw[c.at:]); {
 		case r == utf8.RuneError && n == 1:
-			c.escape(`\ufffd`, 1)
+			c.writeInstead(`\ufffd`, 1)
 		case r == '\u2028': // ends a line in JavaScript, though not in JSON
-			c.escape(`\u2028`, n)
+			c.writeInstead(`\u2028`, n)
 		case r == '\u2029':
-			c.escape(`\u2029`, n)
+			c.writeInstead(`\u2029`, n)
 		default:
-			c.i += n
+			c.at += n
 		}
 	case b >= ' ':
-		c.i++
+		c.at++
 	case b == '\n':
-		c.escape(`\n`, 1)
+		c.writeInstead(`\n`, 1)
 	case b == '\r':
-		c.escape(`\r`, 1)
+		c.writeInstead(`\r`, 1)
 	default: // valid JSON has no other such character
-		c.escape(`\t`, 1)
+		c.writeInstead(`\t`, 1)
 	}
 }
 
-// escape writes text instead of the next n bytes.
-func (c *resultBuilder) escape(text string, n int) {
+// writeInstead writes text instead of the next n bytes.
+func (c *resultBuilder) writeInstead(text string, n int) {
 	c.flush()
 	c.text = append(c.text, text...)
-	c.i += n
-	c.plain = c.i
+	c.at += n
+	c.plain = c.at
 }
 
 // flush writes what was read and needs no escaping.
 func (c *resultBuilder) flush() {
-	c.text = append(c.text, c.raw[c.plain:min(c.i, len(c.raw))]...)
-	c.plain = c.i
+	c.text = append(c.text, c.raw[c.plain:min(c.at, len(c.raw))]...)
+	c.plain = c.at
 }
 
 // position is a position of reading and writing.
 type position struct{ read, written int }
 
-func (c *resultBuilder) mark() position {
+func (c *resultBuilder) position() position {
 	c.flush()
-	return position{c.i, len(c.text)}
+	return position{c.at, len(c.text)}
 }
 
 // leaveOut drops what was read since m.
 func (c *resultBuilder) leaveOut(m position) {
-	c.text, c.plain = c.text[:m.written], c.i
-	if m.read > c.from {
-		c.keptSpans = append(c.keptSpans, [2]int{c.from, m.read})
+	c.text, c.plain = c.text[:m.written], c.at
+	if m.read > c.partStart {
+		c.keptSpans = append(c.keptSpans, [2]int{c.partStart, m.read})
 	}
-	c.from = c.i
+	c.partStart = c.at
 }

@@ -16,17 +16,17 @@ import (
 	"collie/test/await"
 )
 
-// desk is a source over a kernel with a notebook that has one document.
-type desk struct {
+// fixture is a source over a kernel with a notebook that has one document.
+type fixture struct {
 	*kerneltest.Kernel
 	source             *siyuan.Source
 	notebook, document string
 	block              string // the first block of the document
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	d := &desk{Kernel: kerneltest.New(t)}
+	d := &fixture{Kernel: kerneltest.New(t)}
 	client := kernel.New(d.URL(), kernel.Options{Token: "TEST_TOKEN"})
 	t.Cleanup(client.Close)
 	d.notebook = d.Notebook("Work 工作")
@@ -43,7 +43,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 // call runs "tool.action" and returns its result and the requests it made, without "/api/".
-func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
+func (d *fixture) call(t *testing.T, name, args string) (tool.Result, []string) {
 	t.Helper()
 	tl, act, _ := strings.Cut(name, ".")
 	d.ResetCalls()
@@ -61,9 +61,9 @@ func (d *desk) call(t *testing.T, name, args string) (tool.Result, []string) {
 	return res, asked
 }
 
-// again makes a call twice and returns the requests of the second, for which levels, switches and notebooks are
+// callTwice makes the same call twice and returns the requests of the second, for which levels, switches and notebooks are
 // known. On a slow machine it tries again if too much time passed between the two.
-func (d *desk) again(t *testing.T, name, args string) []string {
+func (d *fixture) callTwice(t *testing.T, name, args string) []string {
 	t.Helper()
 	var asked []string
 	await.Until(t, "there are two calls within a second", func() bool {
@@ -71,20 +71,20 @@ func (d *desk) again(t *testing.T, name, args string) []string {
 		began := time.Now()
 		d.call(t, name, args)
 		_, asked = d.call(t, name, args)
-		return time.Since(began) < 900*time.Millisecond
+		return time.Since(began) < 900*time.Millisecond // what reads share is kept for a second
 	})
 	return asked
 }
 
 // readsByID lists the reads that take the id of a block, document or notebook, with arguments and their own number of
 // requests.
-func (d *desk) readsByID() map[string]struct {
-	args string
-	own  int
+func (d *fixture) readsByID() map[string]struct {
+	args        string
+	ownRequests int
 } {
 	type read = struct {
-		args string
-		own  int
+		args        string
+		ownRequests int
 	}
 	id, doc := fmt.Sprintf(`{"id":%q}`, d.block), fmt.Sprintf(`{"id":%q}`, d.document)
 	box := fmt.Sprintf(`{"notebook":%q}`, d.notebook)
@@ -117,17 +117,17 @@ func (d *desk) readsByID() map[string]struct {
 // requests neither levels nor switches.
 func TestReadsByIDAreCheap(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	for name, read := range d.readsByID() {
 		t.Run(name, func(t *testing.T) {
-			asked := d.again(t, name, read.args)
+			asked := d.callTwice(t, name, read.args)
 			for _, endpoint := range []string{"file/getFile", "notebook/lsNotebooks"} {
 				if slices.Contains(asked, endpoint) {
 					t.Errorf("the second call asks %s again: %v", endpoint, asked)
 				}
 			}
-			if len(asked) > read.own+1 {
-				t.Errorf("it takes %d requests, at most %d and a lookup are its own: %v", len(asked), read.own, asked)
+			if len(asked) > read.ownRequests+1 {
+				t.Errorf("it takes %d requests, at most %d and a lookup are its own: %v", len(asked), read.ownRequests, asked)
 			}
 		})
 	}
@@ -136,15 +136,15 @@ func TestReadsByIDAreCheap(t *testing.T) {
 // TestReadsByIDAreListed: every read by id is in readsByID.
 func TestReadsByIDAreListed(t *testing.T) {
 	t.Parallel()
-	known := newDesk(t).readsByID()
-	elsewhere := map[string]bool{ // these look up more than the place of one id
+	known := newFixture(t).readsByID()
+	costly := map[string]bool{ // tools and actions that look up more than the place of one id
 		"av": true, "search": true, "flashcard": true, "fs": true, "timeline": true, "file.render": true,
 	}
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {
 			name := tl.Name + "." + a.Name
 			byID := a.Param("id") != nil || a.Param("ids") != nil || a.Param("notebook") != nil
-			if _, ok := known[name]; !ok && byID && a.Class == action.Reads && !elsewhere[tl.Name] && !elsewhere[name] {
+			if _, ok := known[name]; !ok && byID && a.Class == action.Reads && !costly[tl.Name] && !costly[name] {
 				t.Errorf("%s reads by id: add it to readsByID, with the number of requests that are its own", name)
 			}
 		}
@@ -155,9 +155,9 @@ func TestReadsByIDAreListed(t *testing.T) {
 // when those are known.
 func TestReadByPathIsCheap(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	const path = `{"path":"/Work 工作/Plan 计划"}`
-	if asked := d.again(t, "fs.read", path); len(asked) > 4 || slices.Contains(asked, "file/getFile") {
+	if asked := d.callTwice(t, "fs.read", path); len(asked) > 4 || slices.Contains(asked, "file/getFile") {
 		t.Errorf("it takes %d requests: %v", len(asked), asked)
 	}
 }

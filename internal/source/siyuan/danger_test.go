@@ -17,23 +17,17 @@ import (
 // dangerous lists the actions that a person confirms, by tool. A new one may surprise users who have given an agent a
 // free hand, and a missing one does harm, so the list is fixed here.
 var dangerous = map[string]string{
-	"fs":       "mv rm",
-	"notebook": "remove set_permission",
-	"document": "move remove " +
-		"doc_to_heading heading_to_doc",
-	"block": "delete move " +
-		"transfer_references",
-	"av": "" +
-		"remove_column remove_rows",
-	"file": "delete_asset remove_unused_assets upload_asset " +
-		"extract_doc rename_asset",
-	"search": "find_replace",
-	"tag": "remove " +
-		"rename",
+	"fs":        "mv rm",
+	"notebook":  "remove set_permission",
+	"document":  "move remove doc_to_heading heading_to_doc",
+	"block":     "delete move transfer_references",
+	"av":        "remove_column remove_rows",
+	"file":      "delete_asset remove_unused_assets upload_asset extract_doc rename_asset",
+	"search":    "find_replace",
+	"tag":       "remove rename",
 	"system":    "workspace_info",
 	"flashcard": "remove_card",
-	"timeline": "" +
-		"rollback_document",
+	"timeline":  "rollback_document",
 }
 
 func TestDangerousActions(t *testing.T) {
@@ -42,7 +36,7 @@ func TestDangerousActions(t *testing.T) {
 	for name, actions := range dangerous {
 		want[name] = slices.Sorted(slices.Values(strings.Fields(actions)))
 	}
-	eachDangerous(func(a *action.Action) { got[a.Tool] = append(got[a.Tool], a.Name) })
+	forEachDangerous(func(a *action.Action) { got[a.Tool] = append(got[a.Tool], a.Name) })
 	for _, actions := range got {
 		slices.Sort(actions)
 	}
@@ -58,18 +52,18 @@ func TestInstructionsNameDangerousActions(t *testing.T) {
 	if list == nil {
 		t.Fatal("the instructions have no list of dangerous actions")
 	}
-	named := map[string]bool{}
+	named := map[string]bool{} // by tool and first word, whether a dangerous action has them
 	for group := range strings.SplitSeq(list[1], ";") {
 		name, actions, _ := strings.Cut(strings.TrimSpace(group), " ")
 		for short := range strings.SplitSeq(actions, ",") {
 			named[name+" "+strings.TrimSpace(short)] = false
 		}
 	}
-	eachDangerous(func(a *action.Action) {
+	forEachDangerous(func(a *action.Action) {
 		first, _, _ := strings.Cut(a.Name, "_")
-		for _, as := range []string{a.Tool + " " + a.Name, a.Tool + " " + first} {
-			if _, ok := named[as]; ok {
-				named[as] = true
+		for _, words := range []string{a.Tool + " " + a.Name, a.Tool + " " + first} {
+			if _, ok := named[words]; ok {
+				named[words] = true
 				return
 			}
 		}
@@ -77,9 +71,9 @@ func TestInstructionsNameDangerousActions(t *testing.T) {
 			t.Errorf("%s.%s is dangerous and on, and the instructions do not name it", a.Tool, a.Name)
 		}
 	})
-	for as, is := range named {
-		if !is {
-			t.Errorf("the instructions call %q dangerous, which no action is", as)
+	for words, isAction := range named {
+		if !isAction {
+			t.Errorf("the instructions call %q dangerous, which no action is", words)
 		}
 	}
 }
@@ -89,7 +83,7 @@ func TestInstructionsNameDangerousActions(t *testing.T) {
 func TestDescriptionsMarkDangerousActions(t *testing.T) {
 	t.Parallel()
 	marked := regexp.MustCompile(`(?m)^Dangerous: (.+)$`)
-	for _, def := range gjson.GetBytes(grouped(t), "tools").Array() {
+	for _, def := range gjson.GetBytes(groupedToolList(t), "tools").Array() {
 		name := def.Get("name").String()
 		var want []string
 		for _, tl := range siyuan.Tools() {
@@ -111,7 +105,7 @@ func TestDescriptionsMarkDangerousActions(t *testing.T) {
 			t.Errorf("%s marks as dangerous (-want +got):\n%s", name, diff)
 		}
 	}
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, tl := range d.source.Offer().Tools {
 		for _, a := range tl.Actions {
 			if says := strings.Contains(gjson.GetBytes(a.Definition, "description").String(), " A person confirms it"); says != (a.Dangerous || a.DangerousWith != "") {
@@ -121,8 +115,8 @@ func TestDescriptionsMarkDangerousActions(t *testing.T) {
 	}
 }
 
-// eachDangerous calls f for each action that a person confirms, whatever its arguments.
-func eachDangerous(f func(*action.Action)) {
+// forEachDangerous calls f for each action that a person confirms, whatever its arguments.
+func forEachDangerous(f func(*action.Action)) {
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {
 			if a.Dangerous {

@@ -18,7 +18,7 @@ func TestNotebooksAreFreshAfterAWrite(t *testing.T) {
 	} {
 		t.Run(c.write+" "+c.read, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t)
+			d := newFixture(t)
 			d.call(t, "notebook.list", `{}`)
 			d.call(t, c.write, fmt.Sprintf(`{"notebook":%q,%s}`, d.notebook, c.args))
 			if got, _ := d.call(t, c.read, c.readArgs); !strings.Contains(string(got.Raw), c.want) {

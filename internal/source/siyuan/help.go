@@ -23,11 +23,11 @@ const (
 	shortPathURI = helpURI + "path-semantics" // an older name
 )
 
-// help returns the page of an action or a tool, with what the current levels allow.
-func (s *Source) help(ctx context.Context, profile, name, topic string) (string, error) {
+// helpPage returns the page of an action or a tool, with what the current levels allow.
+func (s *Source) helpPage(ctx context.Context, profile, name, topic string) (string, error) {
 	i := slices.IndexFunc(s.tools, func(t action.Tool) bool { return t.Name == name })
 	if i < 0 {
-		return "", unknownPage(helpURI + name)
+		return "", unknownPageError(helpURI + name)
 	}
 	t := &s.tools[i]
 	if topic == "" {
@@ -36,7 +36,7 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 	}
 	a := s.index[name][topic]
 	if a == nil {
-		return "", unknownPage(helpURI + name + "/" + topic)
+		return "", unknownPageError(helpURI + name + "/" + topic)
 	}
 	page := guide.Page(a)
 	if counts, capped, err := s.levelCounts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
@@ -60,14 +60,15 @@ func (s *Source) levelCounts(ctx context.Context, profile string) (map[access.Le
 	return out, levels.Capped(), err
 }
 
-func unknownPage(uri string) error {
+// unknownPageError returns the error for an address of help that has no page.
+func unknownPageError(uri string) error {
 	return &tool.Error{Op: "read", Kind: tool.NotFound, Subject: uri, Message: "unknown resource", Hint: overviewURI + " lists the pages"}
 }
 
 // addGuide adds the pages of advice, the help pages and the prompts to an offer.
 func addGuide(o *tool.Offer) {
 	add := func(uri, name string) {
-		o.Resources = append(o.Resources, tool.Resource{URI: uri, Definition: entry("uri", uri, name)})
+		o.Resources = append(o.Resources, tool.Resource{URI: uri, Definition: resourceDefinition("uri", uri, name)})
 	}
 	add(overviewURI, "SiYuan tools and their actions")
 	for _, t := range guide.Topics() {
@@ -79,7 +80,7 @@ func addGuide(o *tool.Offer) {
 		{helpURI + "{tool}/{action}", "Help for a SiYuan action"},
 		{helpURI + "{page}", "A page of help, or one of a SiYuan tool"},
 	} {
-		o.Templates = append(o.Templates, tool.Template{Pattern: t.pattern, Definition: entry("uriTemplate", t.pattern, t.name)})
+		o.Templates = append(o.Templates, tool.Template{Pattern: t.pattern, Definition: resourceDefinition("uriTemplate", t.pattern, t.name)})
 	}
 	for _, p := range guide.Prompts() {
 		def, err := json.Marshal(map[string]any{
@@ -93,7 +94,8 @@ func addGuide(o *tool.Offer) {
 	}
 }
 
-func entry(field, uri, name string) json.RawMessage {
+// resourceDefinition returns the MCP definition of a resource or a template, whose address is in the member field.
+func resourceDefinition(field, uri, name string) json.RawMessage {
 	raw, err := json.Marshal(map[string]string{field: uri, "name": name, "mimeType": "text/markdown"})
 	if err != nil {
 		panic("siyuan: a resource does not encode: " + err.Error())
@@ -101,9 +103,9 @@ func entry(field, uri, name string) json.RawMessage {
 	return raw
 }
 
-// read serves a help page as a resource.
-func (s *Source) read(ctx context.Context, c *tool.Call) (tool.Result, error) {
-	text, err := s.page(ctx, c)
+// readHelp serves a help page as a resource.
+func (s *Source) readHelp(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	text, err := s.helpText(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -114,10 +116,11 @@ func (s *Source) read(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: raw}, nil
 }
 
-func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
+// helpText returns the page of help that a request to read a resource names.
+func (s *Source) helpText(ctx context.Context, c *tool.Call) (string, error) {
 	path, ok := strings.CutPrefix(c.Target, helpURI)
 	if !ok {
-		return "", unknownPage(c.Target)
+		return "", unknownPageError(c.Target)
 	}
 	switch c.Target {
 	case overviewURI:
@@ -140,13 +143,13 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 	if isPage {
 		topic = tool.ActionName(topic, func(topic string) bool { return s.index[name][topic] != nil })
 		if a := s.index[name][topic]; a == nil || a.DirectOnly || offReason(a, cfg) != "" {
-			return "", unknownPage(c.Target)
+			return "", unknownPageError(c.Target)
 		}
 	}
 	if !cfg.ToolOn[name] {
-		return "", unknownPage(c.Target)
+		return "", unknownPageError(c.Target)
 	}
-	return s.help(ctx, c.Profile, name, topic)
+	return s.helpPage(ctx, c.Profile, name, topic)
 }
 
 // overview returns the pages of all tools that are on.
@@ -157,7 +160,7 @@ func (s *Source) overview(ctx context.Context, profile string) (string, error) {
 		if !cfg.ToolOn[t.Name] {
 			continue
 		}
-		page, err := s.help(ctx, profile, t.Name, "")
+		page, err := s.helpPage(ctx, profile, t.Name, "")
 		if err != nil {
 			return "", err
 		}
@@ -166,8 +169,8 @@ func (s *Source) overview(ctx context.Context, profile string) (string, error) {
 	return b.String(), nil
 }
 
-// prompt serves a workflow.
-func (s *Source) prompt(_ context.Context, c *tool.Call) (tool.Result, error) {
+// fillPrompt serves a prompt, which describes a workflow, with the task of the request filled in.
+func (s *Source) fillPrompt(_ context.Context, c *tool.Call) (tool.Result, error) {
 	var args struct{ Task string }
 	if len(c.Args) > 0 {
 		if err := json.Unmarshal(c.Args, &args); err != nil {

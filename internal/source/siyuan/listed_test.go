@@ -18,14 +18,15 @@ import (
 	"collie/test/await"
 )
 
-// configs is a kernel that only serves our tool config. It needs no sockets, so it works in synctest bubbles.
-type configs struct {
+// configKernel answers every request of a kernel's client with our tool config, whose text a test can change, and counts the
+// requests. It is a transport and needs no sockets, so it works in synctest bubbles.
+type configKernel struct {
 	mu    sync.Mutex
 	text  string
 	asked int
 }
 
-func (c *configs) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *configKernel) RoundTrip(r *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
@@ -34,13 +35,13 @@ func (c *configs) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func (c *configs) set(text string) {
+func (c *configKernel) set(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text = text
 }
 
-func (c *configs) requests() int {
+func (c *configKernel) requests() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked
@@ -52,7 +53,7 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const life = 30 * time.Second
-		config := &configs{text: `{"tag":true}`}
+		config := &configKernel{text: `{"tag":true}`}
 		k := kernel.New("http://kernel.test", kernel.Options{Transport: config, Waits: []time.Duration{}})
 		defer k.Close()
 		s := siyuan.New(siyuan.Options{Kernel: k})
@@ -61,11 +62,11 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 		defer c.Close()
 		told := make(chan tool.ChangeKind, 16)
 		defer c.Watch(func(ch tool.Change) { told <- ch.Kind })()
-		lists := func() bool {
+		listsTag := func() bool {
 			raw, _ := c.List(t.Context(), tool.ListTools, "")
 			return gjson.GetBytes(raw, `tools.#(name=="tag")`).Exists()
 		}
-		lists()
+		listsTag()
 		synctest.Wait()
 		if n := config.requests(); n != 0 {
 			t.Errorf("%d requests before the start", n)
@@ -73,7 +74,7 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 		s.Start()
 		synctest.Wait()
 		c.Join(&tool.Session{ID: "a", ListsOnly: true})
-		if !lists() {
+		if !listsTag() {
 			t.Fatal("tag is not listed")
 		}
 		began := config.requests()
@@ -88,11 +89,11 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 			default:
 				t.Errorf("tag %t: nobody was told in %v", on, life)
 			}
-			if lists() != on {
+			if listsTag() != on {
 				t.Errorf("tag is listed %t, want %t", !on, on)
 			}
 		}
-		await.Sleep(8 * life)
+		await.Sleep(8 * life) // ten lives with the two above
 		if n := config.requests() - began; n < 9 || n > 11 {
 			t.Errorf("%d requests in ten lives of the config", n)
 		}
@@ -104,11 +105,11 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 		if n := config.requests() - began; n != 0 {
 			t.Errorf("%d requests while nobody was there", n)
 		}
-		if !lists() {
+		if !listsTag() {
 			t.Error("a list waited for the kernel")
 		}
 		await.Sleep(time.Second) // the list above has started one reading, though its client has gone
-		if lists() || config.requests() != began+1 || len(told) != 1 {
+		if listsTag() || config.requests() != began+1 || len(told) != 1 {
 			t.Errorf("%d requests, %d notices after a list; want one each", config.requests()-began, len(told))
 		}
 	})

@@ -18,9 +18,9 @@ import (
 func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}
 	for i := range s.tools {
-		t := toolOf(&s.tools[i], cfg)
+		t := describeTool(&s.tools[i], cfg)
 		t.Help = func(ctx context.Context, profile, topic string) (string, error) {
-			return s.help(ctx, profile, t.Name, topic)
+			return s.helpPage(ctx, profile, t.Name, topic)
 		}
 		offer.Tools = append(offer.Tools, t)
 	}
@@ -28,8 +28,8 @@ func (s *Source) publish(cfg *access.Config) {
 	s.offer.Store(offer)
 }
 
-// toolOf returns a tool as the rest of the program sees it.
-func toolOf(t *action.Tool, cfg *access.Config) tool.Tool {
+// describeTool returns a tool as the rest of the program sees it.
+func describeTool(t *action.Tool, cfg *access.Config) tool.Tool {
 	out := tool.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, View: tool.Grouped, Prefix: t.Name + "__",
 		Actions: make([]tool.Action, len(t.Actions)),
@@ -38,7 +38,7 @@ func toolOf(t *action.Tool, cfg *access.Config) tool.Tool {
 		out.Off = offBecause("the tool config says so", t.Name)
 	}
 	for i, a := range t.Actions {
-		out.Actions[i] = actionOf(a)
+		out.Actions[i] = describeAction(a)
 		if out.Actions[i].Off = offReason(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
 			out.Actions[i].Off = offBecause(out.Actions[i].Off, a.Tool+"."+a.Name)
 		}
@@ -66,8 +66,8 @@ func offReason(a *action.Action, cfg *access.Config) string {
 	return "the tool config says so"
 }
 
-// actionOf returns an action as the rest of the program sees it.
-func actionOf(a *action.Action) tool.Action {
+// describeAction returns an action as the rest of the program sees it.
+func describeAction(a *action.Action) tool.Action {
 	about := a.Purpose + "."
 	if a.Guide != "" {
 		about += " " + a.Guide

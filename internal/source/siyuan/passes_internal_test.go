@@ -31,16 +31,16 @@ type wholeResult struct {
 	Icon string `json:"icon" about:"left out" verbose:"yes"`
 }
 
-// reading returns a pipeline over a source with a fake fs.read, whose answer has the given size, and which returns
-// the result's text.
-func reading(t testing.TB) func(args string) string {
+// newReader returns a function that calls a fake fs.read through a pipeline and returns the beginning of the result. The fake
+// answers with a text of as many bytes as its argument size says.
+func newReader(t testing.TB) func(args string) string {
 	t.Helper()
 	k := kerneltest.New(t)
 	client := kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token})
 	t.Cleanup(client.Close)
 	s := New(Options{Kernel: client, DefaultLevel: access.Delete, MaxResult: math.MaxInt})
 	t.Cleanup(s.Close)
-	s.replace(action.New(action.Spec{
+	s.replaceAction(action.New(action.Spec{
 		Tool: "fs", Name: "read", Purpose: "Returns a text", Class: action.Reads, Example: `{}`, Result: wholeResult{}, Unguarded: "it is a test",
 		Risk: tool.RiskNone, Effects: tool.EffectRead,
 	}, func(_ context.Context, _ *action.Request, a wholeArgs) (any, error) {
@@ -66,6 +66,7 @@ func reading(t testing.TB) func(args string) string {
 	}
 }
 
+// long is the text that the fake fs.read answers with a part of.
 var long = strings.Repeat("text of a note ", 1<<16)
 
 func BenchmarkRead(b *testing.B) {
@@ -75,7 +76,7 @@ func BenchmarkRead(b *testing.B) {
 		"long text":   fmt.Sprintf(`{"action":"read","text":%q}`, long[:60<<10]),
 	} {
 		b.Run(name, func(b *testing.B) {
-			read := reading(b)
+			read := newReader(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				read(args)
@@ -91,7 +92,7 @@ func TestReadMakesFewPasses(t *testing.T) {
 	if await.Race {
 		t.Skip("the race detector allocates for itself")
 	}
-	read := reading(t)
+	read := newReader(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pools
 	const size = 512 << 10
 	allocated := func(args string) float64 {

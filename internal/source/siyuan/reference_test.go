@@ -94,7 +94,7 @@ func toolPages(tools []action.Tool) map[string]string {
 		}
 		for _, a := range t.Actions {
 			page := strings.ReplaceAll(guide.Page(a), "\n## ", "\n### ")
-			fmt.Fprintf(&b, "\n#%s", asText(page))
+			fmt.Fprintf(&b, "\n#%s", escapeAngles(page))
 		}
 		out[t.Name+".md"] = b.String()
 	}
@@ -102,8 +102,8 @@ func toolPages(tools []action.Tool) map[string]string {
 	return out
 }
 
-// asText keeps words in angle brackets, which Markdown takes for HTML, as the text that they are on a help page.
-func asText(page string) string {
+// escapeAngles keeps words in angle brackets, which Markdown takes for HTML, as the text that they are on a help page.
+func escapeAngles(page string) string {
 	parts := strings.Split(page, "`")
 	for i := 0; i < len(parts); i += 2 { // the odd parts are code
 		parts[i] = regexp.MustCompile(`<[a-z/]`).ReplaceAllString(parts[i], `\$0`)

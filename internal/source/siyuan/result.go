@@ -7,8 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
-// result returns the MCP result of a run: the JSON as text and as structured content.
-func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
+// mcpResult returns the MCP result of a run: the JSON as text and as structured content.
+func (s *Source) mcpResult(r *action.Request, raw json.RawMessage) tool.Result {
 	var out *action.Members
 	if r.Config.Slim && !r.Meta.Verbose {
 		out = r.Action.Verbose()

@@ -29,7 +29,8 @@ type sorted struct {
 	Sort []struct{} `json:"sort" verbose:"yes"`
 }
 
-func verboseOf(result any) *action.Members {
+// verboseMembersOf returns the members that an action with a result of this type leaves out unless asked for all.
+func verboseMembersOf(result any) *action.Members {
 	return action.New(action.Spec{
 		Tool: "test", Name: "get", Class: action.Reads, Result: result, Example: `{}`,
 	}, func(context.Context, *action.Request, action.None) (any, error) { return result, nil }).Verbose()
@@ -53,14 +54,14 @@ func TestVerboseMembersAreLeftOut(t *testing.T) {
 		{struct{ A, B int }{}, `{"a":[1,2],"b":{}}`, `{"a":[1,2],"b":{}}`},
 		{nil, `null`, `null`},
 	} {
-		if got := buildResult([]byte(tt.raw), verboseOf(tt.result)); string(got.appendKept(nil)) != tt.want || string(got.result().Raw) != plainResult(t, tt.want) {
+		if got := buildResult([]byte(tt.raw), verboseMembersOf(tt.result)); string(got.appendKept(nil)) != tt.want || string(got.result().Raw) != encodeResult(t, tt.want) {
 			t.Errorf("%s became %s as %s, want %s", tt.raw, got.appendKept(nil), got.result().Raw, tt.want)
 		}
 	}
 }
 
-// plainResult returns the MCP result of JSON, built in several passes.
-func plainResult(t *testing.T, payload string) string {
+// encodeResult returns the MCP result of JSON, built in several passes.
+func encodeResult(t *testing.T, payload string) string {
 	t.Helper()
 	text, err := action.Encode(payload)
 	if err != nil {
@@ -72,24 +73,24 @@ func plainResult(t *testing.T, payload string) string {
 	return `{"content":[{"type":"text","text":` + string(text) + `}],"structuredContent":` + payload + `}`
 }
 
-// FuzzContent compares results with those of plainResult, built by decoding and encoding.
+// FuzzContent compares results with those of encodeResult, built by decoding and encoding.
 func FuzzContent(f *testing.F) {
 	f.Add(`{"id":"1","icon":"x","children":[{"icon":{"a":"\"\\"},"inner":{"deep":1,"flat":2}}],"sort":[[]]}`)
 	f.Add("[1, -2.5e+7 ,\ttrue,\r\nnull,\"\u2028\u2029\\u2028 \xff \xe2\x80\"]")
 	f.Add(`{"":"","\\":"\n","<&>":"<&>"}`)
-	out := verboseOf(node{})
+	out := verboseMembersOf(node{})
 	f.Fuzz(func(t *testing.T, raw string) {
 		var value any
 		if json.Unmarshal([]byte(raw), &value) != nil {
 			return
 		}
 		raw = strings.TrimSpace(raw)
-		if got := string(buildResult([]byte(raw), nil).result().Raw); got != plainResult(t, raw) {
+		if got := string(buildResult([]byte(raw), nil).result().Raw); got != encodeResult(t, raw) {
 			t.Errorf("%q became %q", raw, got)
 		}
 		c := buildResult([]byte(raw), out)
 		kept := string(c.appendKept(nil))
-		if got := string(c.result().Raw); got != plainResult(t, kept) {
+		if got := string(c.result().Raw); got != encodeResult(t, kept) {
 			t.Errorf("%q became %q", raw, got)
 		}
 		var left any
@@ -195,14 +196,14 @@ func FuzzCapped(f *testing.F) {
 			delete(object, note)
 			delete(before.(map[string]any), note)
 		}
-		if !beginning(object, before) {
+		if !isCutFrom(object, before) {
 			t.Errorf("%s\nis not a beginning of\n%s", got, raw)
 		}
 	})
 }
 
-// beginning reports whether a is b with some lists cut.
-func beginning(a, b any) bool {
+// isCutFrom reports whether a is b with some lists cut.
+func isCutFrom(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
@@ -210,7 +211,7 @@ func beginning(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !beginning(a[i], b[i]) {
+			if !isCutFrom(a[i], b[i]) {
 				return false
 			}
 		}
@@ -221,7 +222,7 @@ func beginning(a, b any) bool {
 			return false
 		}
 		for k := range a {
-			if !beginning(a[k], b[k]) {
+			if !isCutFrom(a[k], b[k]) {
 				return false
 			}
 		}

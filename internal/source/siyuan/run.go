@@ -3,6 +3,7 @@ package siyuan
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,9 +24,9 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	case tool.KindCall:
 		return s.runAction(ctx, c)
 	case tool.KindRead:
-		return s.read(ctx, c)
+		return s.readHelp(ctx, c)
 	case tool.KindPrompt:
-		return s.prompt(ctx, c)
+		return s.fillPrompt(ctx, c)
 	case tool.KindComplete, tool.KindRequest:
 	}
 	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.NotFound, Subject: c.Name, Message: "nothing here can be completed"}
@@ -43,14 +44,40 @@ func (s *Source) runAction(ctx context.Context, c *tool.Call) (tool.Result, erro
 // Bind resolves the targets of a call and checks their levels, with the current switches and levels; see
 // [tool.Binder].
 func (s *Source) Bind(ctx context.Context, c *tool.Call) (tool.Bound, error) {
-	r, err := s.request(ctx, c)
+	r, err := s.newRequest(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	// A call that is sent again gets its result before its targets are looked up: it may have removed or moved them, and
+	// something else may have their place.
+	raw, err := s.opts.Safety.Replay(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case raw != nil:
+		return &replayedCall{s, r, raw}, nil
+	}
 	if err := r.Check(ctx); err != nil {
-		return nil, plainCause(err)
+		return nil, preferUnreachable(err)
 	}
 	return &boundCall{s, r}, nil
+}
+
+// replayedCall is a call that has run before.
+type replayedCall struct {
+	source *Source
+	r      *action.Request
+	raw    json.RawMessage // its result
+}
+
+// Run returns the result of the first time.
+func (c *replayedCall) Run(context.Context) (tool.Result, error) {
+	return c.source.mcpResult(c.r, c.raw), nil
+}
+
+// Plan says that nothing happens.
+func (c *replayedCall) Plan(context.Context) (tool.Plan, error) {
+	return tool.Plan{Effect: "do nothing more: this call ran before, and its result is given again"}, nil
 }
 
 // boundCall is an action whose targets are resolved and checked.
@@ -66,9 +93,9 @@ func (b *boundCall) Run(ctx context.Context) (tool.Result, error) {
 		b.source.levels.Forget()
 	}
 	if err != nil {
-		return tool.Result{}, plainCause(err)
+		return tool.Result{}, preferUnreachable(err)
 	}
-	return b.source.result(b.r, raw), nil
+	return b.source.mcpResult(b.r, raw), nil
 }
 
 // Plan names the targets for the question to a person.
@@ -80,7 +107,7 @@ func (b *boundCall) Plan(ctx context.Context) (tool.Plan, error) {
 	}
 	names, err := notebookNames(ctx, r)
 	if err != nil {
-		return tool.Plan{}, plainCause(err)
+		return tool.Plan{}, preferUnreachable(err)
 	}
 	for _, t := range r.AllTargets() {
 		plan.Targets = append(plan.Targets, describeTarget(ctx, r, &t, names))
@@ -89,12 +116,12 @@ func (b *boundCall) Plan(ctx context.Context) (tool.Plan, error) {
 	if len(plan.Targets) != 1 {
 		plan.Name = ""
 	}
-	plan.Touches = touches(r, names)
+	plan.Touches = changedPlaces(r, names)
 	return plan, nil
 }
 
-// touches returns where everything lies that a call changes; nil if it may change more than its targets.
-func touches(r *action.Request, names map[kernel.ID]string) (out []tool.Touch) {
+// changedPlaces returns where everything lies that a call changes; nil if it may change more than its targets.
+func changedPlaces(r *action.Request, names map[kernel.ID]string) (out []tool.Touch) {
 	switch r.Action.Class {
 	case action.Creates, action.State, action.Structure:
 	case action.Reads, action.External, action.Manifest, action.Source:
@@ -119,8 +146,8 @@ func touches(r *action.Request, names map[kernel.ID]string) (out []tool.Touch) {
 	return out
 }
 
-// request prepares the run of a call with the current switches and levels.
-func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, error) {
+// newRequest prepares the run of a call with the current switches and levels.
+func (s *Source) newRequest(ctx context.Context, c *tool.Call) (*action.Request, error) {
 	a := s.index[c.Tool][c.Action.Name]
 	if a == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Subject: c.Tool + "." + c.Action.Name, Message: "there is no such action"}
@@ -130,7 +157,7 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 	}
 	cfg := s.switches.Current(ctx)
 	if cfg.Unreadable {
-		if err := s.noKernel(ctx, cfg.Problem); err != nil {
+		if err := s.unreachableCause(ctx, cfg.Problem); err != nil {
 			return nil, err
 		}
 	}
@@ -138,12 +165,12 @@ func (s *Source) request(ctx context.Context, c *tool.Call) (*action.Request, er
 		return nil, e // no other request would be answered either
 	}
 	if why := offReason(a, cfg); why != "" || !cfg.ToolOn[a.Tool] {
-		return nil, switchedOff(a, cfg, why)
+		return nil, switchedOffError(a, cfg, why)
 	}
 	writes := a.Class != action.Reads
 	levels, err := s.levelsOf(ctx, c.Profile, writes)
 	if err != nil {
-		if cause := s.noKernel(ctx, err); cause != nil {
+		if cause := s.unreachableCause(ctx, err); cause != nil {
 			return nil, cause
 		}
 		return nil, err
@@ -259,7 +286,8 @@ func (s *Source) verifyKernel(ctx context.Context) error {
 	return nil
 }
 
-func switchedOff(a *action.Action, cfg *access.Config, why string) error {
+// switchedOffError returns the error for a call of an action that is off, or whose tool is.
+func switchedOffError(a *action.Action, cfg *access.Config, why string) error {
 	e := &tool.Error{
 		Op: "call", Kind: tool.Disabled, Code: "action_disabled", Subject: a.Tool + "." + a.Name,
 		Message: fmt.Sprintf("action %q of tool %q is switched off: %s", a.Name, a.Tool, why),
@@ -272,10 +300,10 @@ func switchedOff(a *action.Action, cfg *access.Config, why string) error {
 	return e
 }
 
-// noKernel returns the error that no kernel answers, or that something else does, if that is why workspace files
-// could not be read; nil otherwise. It makes a request only after a failure.
-func (s *Source) noKernel(ctx context.Context, err error) error {
-	if cause := plainCause(err); cause != err { //nolint:errorlint // whether it is another one
+// unreachableCause returns why a workspace file could not be read, if the reason is that no kernel answers, or another program
+// does; nil for other reasons. err is the error of reading the file. If that does not tell, the kernel is asked for its version.
+func (s *Source) unreachableCause(ctx context.Context, err error) error {
+	if cause := preferUnreachable(err); cause != err { //nolint:errorlint // whether it is another one
 		return cause
 	}
 	if _, err := s.opts.Kernel.Version(ctx); err != nil {
@@ -284,9 +312,9 @@ func (s *Source) noKernel(ctx context.Context, err error) error {
 	return nil
 }
 
-// plainCause returns the error that the kernel cannot be asked at all, if that is the reason for err, since that is
+// preferUnreachable returns the error that the kernel cannot be asked at all, if that is the reason for err, since that is
 // what has to be fixed; else err.
-func plainCause(err error) error {
+func preferUnreachable(err error) error {
 	if e := unreachableError(err); e != nil {
 		return e
 	}

@@ -16,17 +16,18 @@ func TestSchemasAreSound(t *testing.T) {
 	t.Parallel()
 	for _, group := range siyuan.Tools() {
 		for _, a := range group.Actions {
-			if err := sound(a.Schema()); err != nil {
+			if err := compileSchema(a.Schema()); err != nil {
 				t.Errorf("%s.%s: %v", a.Tool, a.Name, err)
 			}
 		}
 	}
-	if sound(json.RawMessage(`{"type":"object","properties":{"a":{"minimum":"1"}}}`)) == nil {
+	if compileSchema(json.RawMessage(`{"type":"object","properties":{"a":{"minimum":"1"}}}`)) == nil {
 		t.Error("a bound that is a text is not found")
 	}
 }
 
-func sound(schema json.RawMessage) error {
+// compileSchema returns an error unless schema is valid by the metaschema of its draft.
+func compileSchema(schema json.RawMessage) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func TestSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := grouped(t)
+	raw := groupedToolList(t)
 	on, all := 0, 0
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {

@@ -45,12 +45,13 @@ func TestSoftErrors(t *testing.T) {
 		t.Fatal(err) // and the config has been read
 	}
 	ended := bus.Subscribe(16)
-	for args, want := range map[string]string{
+	softened := map[string]string{
 		`{"action":"read","path":"/Notes/Missing"}`:                  "not_found",
 		`{"action":"read","path":"/Notes/Doc","blockStart":"first"}`: "validation_error",
 		`{"action":"read","file":"/Notes/Doc"}`:                      "validation_error",
 		`{"action":"tree","path":"/Notes"}`:                          "disabled_error",
-	} {
+	}
+	for args, want := range softened {
 		got, err := run(tool.MCPLocal, args)
 		if err != nil || got.IsError || gjson.GetBytes(got.Raw, "isError").Exists() {
 			t.Errorf("%s: %s, %v", args, got.Raw, err)
@@ -60,7 +61,7 @@ func TestSoftErrors(t *testing.T) {
 			t.Errorf("%s: error %s, want a soft %s", args, e.Raw, want)
 		}
 	}
-	for range 4 {
+	for range len(softened) {
 		if done := <-ended.C(); done.Err == nil {
 			t.Errorf("on record the call with %s ended as %s", done.Call.Args, done.Outcome)
 		}

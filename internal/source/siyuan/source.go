@@ -60,12 +60,12 @@ type Source struct {
 
 	offer atomic.Pointer[tool.Offer]
 
-	mu       sync.Mutex
-	watchers map[int]func(tool.Change)
-	next     int
-	verified time.Time // when Verify last accepted the kernel
-	started  bool
-	watching bool // a goroutine reads the tool config when its time is up
+	mu          sync.Mutex
+	watchers    map[int]func(tool.Change)
+	nextWatcher int
+	verified    time.Time // when Verify last accepted the kernel
+	started     bool
+	watching    bool // a goroutine reads the tool config when its time is up
 
 	notifyMu sync.Mutex // held while watchers are called
 	ctx      context.Context
@@ -143,8 +143,8 @@ func (s *Source) Offer() *tool.Offer { return s.offer.Load() }
 func (s *Source) Watch(f func(tool.Change)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.next
-	s.next++
+	id := s.nextWatcher
+	s.nextWatcher++
 	s.watchers[id] = f
 	return func() {
 		s.notifyMu.Lock() // so that f is not running after stop returns

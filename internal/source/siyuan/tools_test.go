@@ -20,20 +20,21 @@ func TestActionsSayEverything(t *testing.T) {
 		for _, a := range tl.Actions {
 			t.Run(tl.Name+"."+a.Name, func(t *testing.T) {
 				t.Parallel()
-				complete(t, tl.Name, a)
+				checkComplete(t, tl.Name, a)
 			})
 		}
 	}
 }
 
-func complete(t *testing.T, name string, a *action.Action) {
+// checkComplete fails the test if a field of an action that must be set is empty, or is wrong by itself.
+func checkComplete(t *testing.T, name string, a *action.Action) {
 	if a.Tool != name {
 		t.Errorf("it calls its tool %q", a.Tool)
 	}
 	if a.Purpose == "" || len(a.Purpose) > 100 {
 		t.Errorf("purpose has %d bytes: %q", len(a.Purpose), a.Purpose)
 	}
-	rated(t, a)
+	checkRating(t, a)
 	if len(a.Needs) == 0 && a.Unguarded == "" {
 		t.Error("it needs no level and does not say why")
 	}
@@ -67,8 +68,8 @@ func complete(t *testing.T, name string, a *action.Action) {
 	}
 }
 
-// grouped returns the catalog's list of the tools that are on by default.
-func grouped(t *testing.T) []byte {
+// groupedToolList returns the catalog's list of the tools that are on by default.
+func groupedToolList(t *testing.T) []byte {
 	t.Helper()
 	c := kernel.New("http://127.0.0.1:1", kernel.Options{}) // nobody is asked
 	s := siyuan.New(siyuan.Options{Kernel: c})
@@ -82,7 +83,7 @@ func grouped(t *testing.T) []byte {
 // TestExamplesAreOffered: a help page in a terminal shows the example of the action, not an invented one.
 func TestExamplesAreOffered(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, tl := range d.source.Offer().Tools {
 		for _, a := range tl.Actions {
 			if want := "collie " + tl.Name + " "; !strings.HasPrefix(a.Example, want) {
@@ -92,8 +93,8 @@ func TestExamplesAreOffered(t *testing.T) {
 	}
 }
 
-// rated fails the test if the declared risk and effects of an action are missing or contradict what else it declares.
-func rated(t *testing.T, a *action.Action) {
+// checkRating fails the test if the declared risk and effects of an action are missing or contradict what else it declares.
+func checkRating(t *testing.T, a *action.Action) {
 	t.Helper()
 	if a.Class == "" || !slices.Contains([]tool.Risk{tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskHigh, tool.RiskCritical}, a.Risk) || a.Effects == 0 {
 		t.Fatalf("class %q, risk %q, effects %v: each has to be declared", a.Class, a.Risk, a.Effects)

@@ -23,6 +23,7 @@ func TestVerifyAgain(t *testing.T) {
 			return wrong
 		}})
 		defer s.Close()
+		// want verifies the kernel, and compares the error and how often the kernel has been asked since the beginning.
 		want := func(err error, times int) {
 			t.Helper()
 			if got := s.verifyKernel(t.Context()); !errors.Is(got, err) || asked != times {

@@ -25,6 +25,8 @@ func (w workspace) EditConfig(ctx context.Context, edit func(map[string]any) err
 	return w.source.switches.Edit(ctx, edit)
 }
 
+func (w workspace) Memory(ctx context.Context) (string, error) { return w.source.switches.Memory(ctx) }
+
 func (w workspace) NewNotebookLevel() access.Level { return w.source.opts.NewLevel }
 
 func (w workspace) LocalFiles() action.LocalFiles {

@@ -21,10 +21,10 @@ func TestUnder(t *testing.T) {
 				ceiling access.Ceiling
 				own     access.Level
 			}{
-				{"both listed", map[kernel.ID]access.Level{nbA: own}, access.Ceiling{Listed: map[kernel.ID]access.Level{nbA: most}, Others: access.Delete}, own},
-				{"others", map[kernel.ID]access.Level{nbA: own}, access.Ceiling{Others: most}, own},
-				{"no file", nil, access.Ceiling{Listed: map[kernel.ID]access.Level{nbA: most}}, access.Read},
-				{"neither", nil, access.Ceiling{Others: most}, access.Read},
+				{name: "both listed", listed: map[kernel.ID]access.Level{nbA: own}, ceiling: access.Ceiling{Listed: map[kernel.ID]access.Level{nbA: most}, Others: access.Delete}, own: own},
+				{name: "others", listed: map[kernel.ID]access.Level{nbA: own}, ceiling: access.Ceiling{Others: most}, own: own},
+				{name: "no file", ceiling: access.Ceiling{Listed: map[kernel.ID]access.Level{nbA: most}}, own: access.Read},
+				{name: "neither", ceiling: access.Ceiling{Others: most}, own: access.Read},
 			} {
 				reads := 0
 				before := access.NewSnapshot(c.listed, access.Read, func(context.Context) ([]kernel.Notebook, error) {
@@ -57,7 +57,7 @@ func TestUnder(t *testing.T) {
 			}
 		}
 	}
-	all := snapshot(map[kernel.ID]access.Level{nbA: access.Delete}, nbA, nbB).Under(access.Ceiling{})
+	all := newSnapshot(map[kernel.ID]access.Level{nbA: access.Delete}, nbA, nbB).Under(access.Ceiling{})
 	if visible, err := all.Visible(t.Context()); err != nil || len(visible) > 0 || all.Everywhere(t.Context(), access.Read) == nil {
 		t.Errorf("the zero ceiling shows %v, %v", visible, err)
 	}

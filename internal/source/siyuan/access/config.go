@@ -38,7 +38,7 @@ type Config struct {
 	// Findings are the parts of the file that were not understood and have no effect, one line each.
 	Findings []string
 	// Stale is the time since which the files could not be read; zero means that this config is current. Unreadable
-	// means that there is no earlier good copy either, so all writes are off.
+	// means that there is no earlier copy either, or only one that is too old to rely on, so all writes are off.
 	Stale      time.Time
 	Unreadable bool
 	// Problem is the error of reading the files; nil if they could be read.

@@ -7,9 +7,9 @@ import (
 
 // This file reads the two older formats of a tool config.
 
-// list reads ["list", "create"]: all other actions of the tool are off. An item may be a current name, a former name,
+// parseList reads ["list", "create"]: all other actions of the tool are off. An item may be a current name, a former name,
 // or a name of the flat format that belongs to this tool.
-func (p *parser) list(name string, items []any) {
+func (p *parser) parseList(name string, items []any) {
 	p.turnOffAll(name)
 	for _, item := range items {
 		s, ok := item.(string)

@@ -38,7 +38,7 @@ func (k Known) parse(raw map[string]any) *Config {
 	for name := range k {
 		p.config.ToolOn[name] = true // closeEmpty turns it off again if nothing is on
 	}
-	p.config.Format = p.format()
+	p.config.Format = p.guessFormat()
 	p.parseSwitches()
 	p.parseSettings()
 	p.config.closeEmpty()
@@ -57,8 +57,8 @@ func (p *parser) addFinding(format string, args ...any) {
 	p.config.Findings = append(p.config.Findings, fmt.Sprintf(format, args...))
 }
 
-// format guesses the format from the members. One object with actions is enough for the nested format.
-func (p *parser) format() string {
+// guessFormat guesses the format from the members. One object with actions is enough for the nested format.
+func (p *parser) guessFormat() string {
 	flat := false
 	for name, v := range p.raw {
 		if object, ok := v.(map[string]any); ok {
@@ -89,7 +89,7 @@ func (p *parser) parseSwitches() {
 	// In sorted order, so that the same file gives the same findings.
 	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
 		if _, known := p.known[name]; known {
-			p.tool(name, p.raw[name], nested)
+			p.parseTool(name, p.raw[name], nested)
 		} else if _, legacy := flatNames[name]; !legacy && !elsewhereNames[name] {
 			p.addFinding("%s: unknown name%s", name, didYouMean(name, slices.Sorted(maps.Keys(p.known))))
 		}
@@ -98,8 +98,8 @@ func (p *parser) parseSwitches() {
 	p.defaultCompareRecent()
 }
 
-// tool reads one tool's member.
-func (p *parser) tool(name string, v any, nested bool) {
+// parseTool reads one tool's member.
+func (p *parser) parseTool(name string, v any, nested bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		p.parseNested(name, v)
@@ -108,7 +108,7 @@ func (p *parser) tool(name string, v any, nested bool) {
 			p.addFinding("%s: a list of actions counts only in a file of the older format", name)
 			return
 		}
-		p.list(name, v)
+		p.parseList(name, v)
 	case bool:
 		if nested {
 			p.addFinding("%s: expected an object with \"enabled\" and \"actions\", got %t", name, v)
@@ -194,10 +194,10 @@ func (p *parser) parseSettings() {
 	if v, ok := section("file")["uploadLargeFileThresholdMB"]; ok {
 		c.UploadMB = p.parseMegabytes(v)
 	}
-	p.text(&c.UserRules, "userRulesText")
-	p.text(&c.Memory, "agentSiyuanMemoryText")
+	p.readText(&c.UserRules, "userRulesText")
+	p.readText(&c.Memory, "agentSiyuanMemoryText")
 	var at string
-	p.text(&at, "agentSiyuanMemoryUpdatedAt")
+	p.readText(&at, "agentSiyuanMemoryUpdatedAt")
 	if at != "" {
 		t, err := time.Parse(time.RFC3339, at)
 		if err != nil {
@@ -206,12 +206,12 @@ func (p *parser) parseSettings() {
 		c.MemoryAt = t
 	}
 	var strict bool
-	if p.flag(&strict, "writeSafety.strictMode", section("writeSafety")["strictMode"]) {
+	if p.readFlag(&strict, "writeSafety.strictMode", section("writeSafety")["strictMode"]) {
 		c.Strict = &strict
 	}
-	p.flag(&c.SoftErrors, "errorReporting.softRecoverableErrors", section("errorReporting")["softRecoverableErrors"])
-	p.flag(&c.Slim, "debug.slimResponses", section("debug")["slimResponses"])
-	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
+	p.readFlag(&c.SoftErrors, "errorReporting.softRecoverableErrors", section("errorReporting")["softRecoverableErrors"])
+	p.readFlag(&c.Slim, "debug.slimResponses", section("debug")["slimResponses"])
+	p.readFlag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
 }
 
 // parseMegabytes reads the upload threshold, rounded down and limited to 1 to 1024; 10 if it is not a number.
@@ -225,7 +225,7 @@ func (p *parser) parseMegabytes(v any) int {
 	return int(min(max(math.Floor(f), 1), 1024))
 }
 
-func (p *parser) text(to *string, name string) {
+func (p *parser) readText(to *string, name string) {
 	v, present := p.raw[name]
 	s, ok := v.(string)
 	if present && !ok {
@@ -234,8 +234,8 @@ func (p *parser) text(to *string, name string) {
 	*to = s
 }
 
-// flag reads a boolean and reports whether v is one.
-func (p *parser) flag(to *bool, name string, v any) bool {
+// readFlag reads a boolean and reports whether v is one.
+func (p *parser) readFlag(to *bool, name string, v any) bool {
 	b, ok := v.(bool)
 	switch {
 	case ok:

@@ -13,15 +13,15 @@ import (
 	"collie/internal/source/siyuan/access"
 )
 
-// load reads text as our own config file.
-func load(t *testing.T, text string) *access.Config {
+// loadOwnConfig reads text as our own config file.
+func loadOwnConfig(t *testing.T, text string) *access.Config {
 	t.Helper()
-	w := newWorkspace(map[string]string{ownConfig: text})
+	w := newFakeKernel(map[string]string{ownConfig: text})
 	return access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes}).Current(t.Context())
 }
 
-// enabled returns the actions of a tool that are on, sorted; nil if the tool is off.
-func enabled(c *access.Config, tool string) []string {
+// enabledActions returns the actions of a tool that are on, sorted; nil if the tool is off.
+func enabledActions(c *access.Config, tool string) []string {
 	var out []string
 	for _, action := range slices.Sorted(maps.Keys(known[tool])) {
 		if c.Enabled(tool, action) {
@@ -31,12 +31,12 @@ func enabled(c *access.Config, tool string) []string {
 	return out
 }
 
-// differing returns the tools whose actions differ from the defaults, with the actions that are on.
-func differing(c *access.Config) map[string]string {
-	defaults := access.NewSwitches(newWorkspace(nil).client(), access.SwitchesOptions{Known: known}).Last()
+// toolsUnlikeDefaults returns the tools whose actions differ from the defaults, with the actions that are on.
+func toolsUnlikeDefaults(c *access.Config) map[string]string {
+	defaults := access.NewSwitches(newFakeKernel(nil).client(), access.SwitchesOptions{Known: known}).Last()
 	out := map[string]string{}
 	for tool := range known {
-		if got := enabled(c, tool); !slices.Equal(got, enabled(defaults, tool)) {
+		if got := enabledActions(c, tool); !slices.Equal(got, enabledActions(defaults, tool)) {
 			out[tool] = strings.Join(got, " ")
 		}
 	}
@@ -62,75 +62,71 @@ func TestFormats(t *testing.T) {
 		want         map[string]string // of the tools that differ from the defaults
 		findings     []string
 	}{
-		"empty object": {`{}`, nested, false, map[string]string{}, nil},
+		"empty object": {text: `{}`, format: nested, want: map[string]string{}},
 		"nested": {
-			`{"fs": {"enabled": true, "actions": {"ls": true, "write": false}}, "tag": {"enabled": false}, "block": {"actions": {"delete": true}}}`,
-			nested, false,
-			map[string]string{"fs": without("fs", "write"), "tag": "", "block": strings.Join(slices.Sorted(maps.Keys(known["block"])), " ")},
-			nil,
+			text:   `{"fs": {"enabled": true, "actions": {"ls": true, "write": false}}, "tag": {"enabled": false}, "block": {"actions": {"delete": true}}}`,
+			format: nested,
+			want:   map[string]string{"fs": without("fs", "write"), "tag": "", "block": strings.Join(slices.Sorted(maps.Keys(known["block"])), " ")},
 		},
 		"a list of names": {
-			`{"notebook": ["list", "create", "get_notebook_conf"], "tag": false, "mascot": true}`, category, true,
-			map[string]string{"notebook": "create get_conf list", "tag": ""},
-			nil,
+			text: `{"notebook": ["list", "create", "get_notebook_conf"], "tag": false, "mascot": true}`, format: category, old: true,
+			want: map[string]string{"notebook": "create get_conf list", "tag": ""},
 		},
-		"an empty list": {`{"search": []}`, category, true, map[string]string{"search": ""}, nil},
+		"an empty list": {text: `{"search": []}`, format: category, old: true, want: map[string]string{"search": ""}},
 		"a list with old and odd names": {
-			`{"document": ["get_path", "remove_batch", "list_notebooks", "lokup", 3]}`, category, true,
-			map[string]string{"document": "lookup remove"},
-			[]string{`document: expected the names of actions`, `document: unknown action "list_notebooks"`, `document: unknown action "lokup"; did you mean "lookup"?`},
+			text: `{"document": ["get_path", "remove_batch", "list_notebooks", "lokup", 3]}`, format: category, old: true,
+			want:     map[string]string{"document": "lookup remove"},
+			findings: []string{`document: expected the names of actions`, `document: unknown action "list_notebooks"`, `document: unknown action "lokup"; did you mean "lookup"?`},
 		},
 		"a category and enabled alone": {
-			`{"tag": ["list"], "fs": {"enabled": false}}`, category, true, map[string]string{"tag": "list", "fs": ""}, nil,
+			text: `{"tag": ["list"], "fs": {"enabled": false}}`, format: category, old: true, want: map[string]string{"tag": "list", "fs": ""},
 		},
 		"flat": {
-			`{"list_notebooks": true, "open_notebook": true, "close_notebook": false, "create_document": false, "get_sys_fonts": true, "get_tag": 1}`, flat, true,
-			map[string]string{"notebook": "list set_open_state", "document": ""},
-			[]string{"get_sys_fonts: there is no such action any more", "get_tag: expected true or false"},
+			text: `{"list_notebooks": true, "open_notebook": true, "close_notebook": false, "create_document": false, "get_sys_fonts": true, "get_tag": 1}`, format: flat, old: true,
+			want:     map[string]string{"notebook": "list set_open_state", "document": ""},
+			findings: []string{"get_sys_fonts: there is no such action any more", "get_tag: expected true or false"},
 		},
 		"category, then flat": {
-			`{"notebook": ["create"], "list_notebooks": true, "tag": false, "get_tag": true}`, category, true,
-			map[string]string{"notebook": "list", "tag": "list"},
-			nil,
+			text: `{"notebook": ["create"], "list_notebooks": true, "tag": false, "get_tag": true}`, format: category, old: true,
+			want: map[string]string{"notebook": "list", "tag": "list"},
 		},
-		"flat opens what is off by default": {`{"delete_block": true, "get_system_conf": true}`, flat, true, map[string]string{"block": "delete", "system": "conf"}, nil},
+		"flat opens what is off by default": {text: `{"delete_block": true, "get_system_conf": true}`, format: flat, old: true, want: map[string]string{"block": "delete", "system": "conf"}},
 		"nested wins over the rest": {
-			`{"fs": {"actions": {"rm": false}}, "list_notebooks": true, "tag": ["list"], "mascot": false}`, nested, false,
-			map[string]string{"fs": without("fs", "rm")},
-			[]string{
+			text: `{"fs": {"actions": {"rm": false}}, "list_notebooks": true, "tag": ["list"], "mascot": false}`, format: nested,
+			want: map[string]string{"fs": without("fs", "rm")},
+			findings: []string{
 				"list_notebooks: an old name counts only in a file of the older format",
 				`mascot: expected an object with "enabled" and "actions", got false`,
 				"tag: a list of actions counts only in a file of the older format",
 			},
 		},
 		"old names in a nested file": {
-			`{"document": {"actions": {"get_path": false, "get_ids": true, "lookup": false, "create_empty": false, "set_icon": false, "set_cover": true}}}`, nested, true,
-			map[string]string{"document": without("document", "lookup", "create")},
-			nil,
+			text: `{"document": {"actions": {"get_path": false, "get_ids": true, "lookup": false, "create_empty": false, "set_icon": false, "set_cover": true}}}`, format: nested, old: true,
+			want: map[string]string{"document": without("document", "lookup", "create")},
 		},
 		"only booleans count": {
-			`{"fs": {"enabled": "no", "actions": {"ls": 0, "tree": null, "rm": "false"}}, "tag": {"actions": []}, "av": null}`, nested, false,
-			map[string]string{},
-			[]string{
+			text: `{"fs": {"enabled": "no", "actions": {"ls": 0, "tree": null, "rm": "false"}}, "tag": {"actions": []}, "av": null}`, format: nested,
+			want: map[string]string{},
+			findings: []string{
 				`av: expected an object with "enabled" and "actions"`, "fs.actions.ls: expected true or false", "fs.actions.rm: expected true or false",
 				"fs.actions.tree: expected true or false", "fs.enabled: expected true or false", "tag.actions: expected an object of action names and true or false",
 			},
 		},
 		"unknown names": {
-			`{"fs": {"actions": {"lz": true, "reed": true}}, "fss": {"actions": {}}, "extension": {"enabled": true, "actions": {"list": true}}}`, nested, false,
-			map[string]string{},
-			[]string{`fs.actions.lz: unknown action; did you mean "ls"?`, `fs.actions.reed: unknown action; did you mean "read"?`, `fss: unknown name; did you mean "fs"?`},
+			text: `{"fs": {"actions": {"lz": true, "reed": true}}, "fss": {"actions": {}}, "extension": {"enabled": true, "actions": {"list": true}}}`, format: nested,
+			want:     map[string]string{},
+			findings: []string{`fs.actions.lz: unknown action; did you mean "ls"?`, `fs.actions.reed: unknown action; did you mean "read"?`, `fss: unknown name; did you mean "fs"?`},
 		},
-		"no actions, no tool":   {`{"mascot": {"enabled": true, "actions": {"get_balance": false, "shop": false, "buy": false}}}`, nested, false, map[string]string{"mascot": ""}, nil},
-		"enabled is not enough": {`{"timeline": {"enabled": true}}`, nested, false, map[string]string{}, nil},
-		"timeline":              {`{"timeline": {"enabled": true, "actions": {"list_nodes": true}}}`, nested, false, map[string]string{"timeline": "list_nodes"}, nil},
-		"compare_recent named":  {`{"timeline": {"enabled": true, "actions": {"compare_recent": true}}}`, nested, false, map[string]string{"timeline": "compare_recent"}, nil},
-		"compare_recent listed": {`{"timeline": ["compare_recent"]}`, category, true, map[string]string{"timeline": "compare_recent"}, nil},
+		"no actions, no tool":   {text: `{"mascot": {"enabled": true, "actions": {"get_balance": false, "shop": false, "buy": false}}}`, format: nested, want: map[string]string{"mascot": ""}},
+		"enabled is not enough": {text: `{"timeline": {"enabled": true}}`, format: nested, want: map[string]string{}},
+		"timeline":              {text: `{"timeline": {"enabled": true, "actions": {"list_nodes": true}}}`, format: nested, want: map[string]string{"timeline": "list_nodes"}},
+		"compare_recent named":  {text: `{"timeline": {"enabled": true, "actions": {"compare_recent": true}}}`, format: nested, want: map[string]string{"timeline": "compare_recent"}},
+		"compare_recent listed": {text: `{"timeline": ["compare_recent"]}`, format: category, old: true, want: map[string]string{"timeline": "compare_recent"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := load(t, tc.text)
-			if diff := cmp.Diff(tc.want, differing(c)); diff != "" {
+			c := loadOwnConfig(t, tc.text)
+			if diff := cmp.Diff(tc.want, toolsUnlikeDefaults(c)); diff != "" {
 				t.Errorf("on (-want +got):\n%s", diff)
 			}
 			if c.Format != tc.format || c.Old() != tc.old || c.Source != ownConfig {
@@ -152,7 +148,7 @@ func TestCompareRecentStaysOff(t *testing.T) {
 		`{}`: false, `{"timeline": {"actions": {"list_nodes": true}}}`: false, `{"timeline": true}`: false, `{"timeline": ["list_nodes"]}`: false,
 		`{"timeline": {"actions": {"compare_recent": "yes"}}}`: false, `{"timeline": {"actions": {"compare_recent": true}}}`: true,
 	} {
-		w := newWorkspace(map[string]string{pluginConfig: text})
+		w := newFakeKernel(map[string]string{pluginConfig: text})
 		c := access.NewSwitches(w.client(), access.SwitchesOptions{Known: open}).Current(t.Context())
 		if got := c.Enabled("timeline", "compare_recent"); got != want {
 			t.Errorf("%s: %t", text, got)
@@ -162,7 +158,7 @@ func TestCompareRecentStaysOff(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	c := load(t, `{"file": {"uploadLargeFileThresholdMB": 25.9}, "userRulesText": "用中文\nbe brief", "agentSiyuanMemoryText": "m",
+	c := loadOwnConfig(t, `{"file": {"uploadLargeFileThresholdMB": 25.9}, "userRulesText": "用中文\nbe brief", "agentSiyuanMemoryText": "m",
 		"agentSiyuanMemoryUpdatedAt": "2026-01-31T08:00:00.5Z", "writeSafety": {"strictMode": false},
 		"errorReporting": {"softRecoverableErrors": true}, "debug": {"slimResponses": false, "includeUiRefreshMetadata": true}, "readOnlyTools": true}`)
 	if c.UploadMB != 25 || c.UserRules != "用中文\nbe brief" || c.Memory != "m" || c.Strict == nil || *c.Strict || !c.SoftErrors || c.Slim || !c.ReadOnly {
@@ -172,13 +168,13 @@ func TestSettings(t *testing.T) {
 		t.Errorf("memory at %v, findings %v", c.MemoryAt, c.Findings)
 	}
 	for _, text := range []string{"", "{}", "[]", `{"userRulesText": 1, "writeSafety": [], "debug": {"slimResponses": "no"}, "readOnlyTools": "yes", "agentSiyuanMemoryUpdatedAt": "soon"}`} {
-		c := load(t, text)
+		c := loadOwnConfig(t, text)
 		if c.UploadMB != 10 || c.UserRules != "" || !c.MemoryAt.IsZero() || c.Strict != nil || c.SoftErrors || !c.Slim || c.ReadOnly {
 			t.Errorf("%s: %+v", text, c)
 		}
 	}
 	for number, want := range map[string]int{"0": 1, "-7": 1, "1024": 1024, "99999": 1024, "1e400": 10, `"20"`: 10, "null": 10, "0.5": 1, "1e2": 100} {
-		if c := load(t, `{"file": {"uploadLargeFileThresholdMB": `+number+`}}`); c.UploadMB != want {
+		if c := loadOwnConfig(t, `{"file": {"uploadLargeFileThresholdMB": `+number+`}}`); c.UploadMB != want {
 			t.Errorf("threshold %s: %d, want %d", number, c.UploadMB, want)
 		}
 	}
@@ -193,7 +189,7 @@ func TestNamesLeadSomewhere(t *testing.T) {
 		if _, ok := known[tool][action]; !ok && target != "." && !out[target] {
 			t.Errorf("%s leads to %s, which there is not", name, target)
 		}
-		c := load(t, `{"`+name+`": true}`)
+		c := loadOwnConfig(t, `{"`+name+`": true}`)
 		if target != "." && !out[target] && !c.Enabled(tool, action) {
 			t.Errorf("%s does not switch %s on", name, target)
 		}
@@ -218,8 +214,8 @@ func TestImmutable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load(t, `{"fs": [], "list_notebooks": false}`)
-	load(t, `{"fs": {"enabled": false, "actions": {"ls": false}}}`)
+	loadOwnConfig(t, `{"fs": [], "list_notebooks": false}`)
+	loadOwnConfig(t, `{"fs": {"enabled": false, "actions": {"ls": false}}}`)
 	if after, err := json.Marshal(known); err != nil || string(after) != string(before) {
 		t.Error("the defaults were changed")
 	}

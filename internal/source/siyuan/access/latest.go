@@ -44,7 +44,7 @@ func newSharedReading[T any]() *sharedReading[T] {
 func (l *sharedReading[T]) get(
 	ctx context.Context, maxAge time.Duration, anew bool, read func(context.Context) (T, error),
 ) (T, error) {
-	o, floor, ok := l.fresh(maxAge, anew)
+	o, floor, ok := l.freshOutcome(maxAge, anew)
 	for !ok {
 		l.mu.Lock()
 		ended := l.inProgress
@@ -53,7 +53,7 @@ func (l *sharedReading[T]) get(
 		case <-l.readToken:
 			defer func() { l.readToken <- struct{}{} }()
 			if o, ok = l.newerThan(floor); !ok {
-				o, ok = l.run(ctx, read), true
+				o, ok = l.readAndStore(ctx, read), true
 			}
 		case <-ended: // nil, and so never ready, while nobody reads
 			o, ok = l.newerThan(floor)
@@ -64,9 +64,9 @@ func (l *sharedReading[T]) get(
 	return o.value, o.err
 }
 
-// fresh returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
+// freshOutcome returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
 // this caller.
-func (l *sharedReading[T]) fresh(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
+func (l *sharedReading[T]) freshOutcome(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if anew {
@@ -98,8 +98,8 @@ func (l *sharedReading[T]) newerThan(floor uint64) (o outcome[T], ok bool) {
 	return o, false
 }
 
-// run reads and stores the outcome. The caller holds the readToken.
-func (l *sharedReading[T]) run(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
+// readAndStore reads and stores the outcome. The caller holds the readToken.
+func (l *sharedReading[T]) readAndStore(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
 	l.mu.Lock()
 	l.started++
 	o := outcome[T]{number: l.started, epoch: l.epoch, at: time.Now()}

@@ -81,11 +81,11 @@ func (l *Levels) Forget() { l.reading.invalidate() }
 // read reads both files into a snapshot.
 func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 	began := time.Now()
-	f, err := l.files(ctx)
+	f, err := l.readFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
-	listed := lower(f.plugin, f.own)
+	listed := mergeLower(f.plugin, f.own)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastRead, l.lastReadAt = listed, began
@@ -110,8 +110,8 @@ type listings struct {
 	text        []byte // of our file; nil if there is none
 }
 
-// files reads both files in parallel.
-func (l *Levels) files(ctx context.Context) (listings, error) {
+// readFiles reads both files in parallel.
+func (l *Levels) readFiles(ctx context.Context) (listings, error) {
 	var f listings
 	g, gctx := errgroup.WithContext(ctx)
 	read := func(path string, levels *map[kernel.ID]Level, text *[]byte) {

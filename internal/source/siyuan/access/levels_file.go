@@ -43,8 +43,8 @@ func parseLevels(raw []byte) (map[kernel.ID]Level, error) {
 	return out, nil
 }
 
-// lower merges the levels of two files; if both list a notebook, the lower level counts.
-func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
+// mergeLower merges the levels of two files; if both list a notebook, the lower level counts.
+func mergeLower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(a)+len(b))
 	maps.Copy(out, a)
 	for id, l := range b {

@@ -34,7 +34,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	}
 	defer func() { l.writeToken <- struct{}{} }()
 
-	before, err := l.files(ctx)
+	before, err := l.readFiles(ctx)
 	if err != nil {
 		return None, err
 	}
@@ -44,7 +44,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	if failed != nil && tool.KindOf(failed) != kernel.OutcomeUnknown {
 		return old, failed
 	}
-	after, err := l.files(ctx)
+	after, err := l.readFiles(ctx)
 	switch got, listed := after.own[notebook]; {
 	case failed != nil && (err != nil || !listed || got != level):
 		return old, failed
@@ -61,7 +61,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 
 // of returns the effective level of a notebook.
 func (f listings) of(notebook kernel.ID, fallback Level) Level {
-	if l, ok := lower(f.plugin, f.own)[notebook]; ok {
+	if l, ok := mergeLower(f.plugin, f.own)[notebook]; ok {
 		return l
 	}
 	return fallback

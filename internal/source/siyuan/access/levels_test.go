@@ -18,8 +18,8 @@ import (
 	"collie/test/await"
 )
 
-// lv returns a file of levels that gives notebook A a level.
-func lv(level string) string { return fmt.Sprintf(`{%q: %q}`, nbA, level) }
+// levelsFile returns a file of levels that gives notebook A a level.
+func levelsFile(level string) string { return fmt.Sprintf(`{%q: %q}`, nbA, level) }
 
 func TestSnapshotMerges(t *testing.T) {
 	t.Parallel()
@@ -27,35 +27,35 @@ func TestSnapshotMerges(t *testing.T) {
 		plugin, own string // "-" stands for no file
 		want        access.Level
 	}{
-		"no files":                {"-", "-", access.Read},
-		"empty files":             {"", " \n", access.Read},
-		"arrays":                  {`["` + string(nbA) + `"]`, "[]", access.Read},
-		"no objects":              {`null`, `"rwd"`, access.Read},
-		"empty objects":           {"{}", "{}", access.Read},
-		"byte order mark":         {"\ufeff" + lv("rw"), "-", access.Write},
-		"plugin alone":            {lv("rw"), "-", access.Write},
-		"ours alone":              {"-", lv("rwd"), access.Delete},
-		"lower of both, ours":     {lv("rwd"), lv("r"), access.Read},
-		"lower of both, plugin":   {lv("none"), lv("rwd"), access.None},
-		"plugin lists another":    {fmt.Sprintf(`{%q: "none"}`, nbB), lv("rw"), access.Write},
-		"old word readonly":       {lv("readonly"), "-", access.Read},
-		"old word write":          {lv("write"), "-", access.Write},
-		"unknown word":            {lv("admin"), "-", access.None},
-		"case is not forgiven":    {lv("RWD"), "-", access.None},
-		"blanks are not either":   {lv("rw "), "-", access.None},
-		"a number":                {fmt.Sprintf(`{%q: 3}`, nbA), "-", access.None},
-		"null":                    {fmt.Sprintf(`{%q: null}`, nbA), "-", access.None},
-		"an object":               {fmt.Sprintf(`{%q: {"level": "rwd"}}`, nbA), "-", access.None},
-		"twice, lower first":      {fmt.Sprintf(`{%q: "r", %q: "rwd"}`, nbA, nbA), "-", access.Read},
-		"twice, lower last":       {"-", fmt.Sprintf(`{%q: "rwd", %q: "none"}`, nbA, nbA), access.None},
-		"the peer's fake entries": {`{"code":"none","msg":"none","data":"none"}`, "-", access.Read},
+		"no files":                {plugin: "-", own: "-", want: access.Read},
+		"empty files":             {plugin: "", own: " \n", want: access.Read},
+		"arrays":                  {plugin: `["` + string(nbA) + `"]`, own: "[]", want: access.Read},
+		"no objects":              {plugin: `null`, own: `"rwd"`, want: access.Read},
+		"empty objects":           {plugin: "{}", own: "{}", want: access.Read},
+		"byte order mark":         {plugin: "\ufeff" + levelsFile("rw"), own: "-", want: access.Write},
+		"plugin alone":            {plugin: levelsFile("rw"), own: "-", want: access.Write},
+		"ours alone":              {plugin: "-", own: levelsFile("rwd"), want: access.Delete},
+		"lower of both, ours":     {plugin: levelsFile("rwd"), own: levelsFile("r"), want: access.Read},
+		"lower of both, plugin":   {plugin: levelsFile("none"), own: levelsFile("rwd"), want: access.None},
+		"plugin lists another":    {plugin: fmt.Sprintf(`{%q: "none"}`, nbB), own: levelsFile("rw"), want: access.Write},
+		"old word readonly":       {plugin: levelsFile("readonly"), own: "-", want: access.Read},
+		"old word write":          {plugin: levelsFile("write"), own: "-", want: access.Write},
+		"unknown word":            {plugin: levelsFile("admin"), own: "-", want: access.None},
+		"case is not forgiven":    {plugin: levelsFile("RWD"), own: "-", want: access.None},
+		"blanks are not either":   {plugin: levelsFile("rw "), own: "-", want: access.None},
+		"a number":                {plugin: fmt.Sprintf(`{%q: 3}`, nbA), own: "-", want: access.None},
+		"null":                    {plugin: fmt.Sprintf(`{%q: null}`, nbA), own: "-", want: access.None},
+		"an object":               {plugin: fmt.Sprintf(`{%q: {"level": "rwd"}}`, nbA), own: "-", want: access.None},
+		"twice, lower first":      {plugin: fmt.Sprintf(`{%q: "r", %q: "rwd"}`, nbA, nbA), own: "-", want: access.Read},
+		"twice, lower last":       {plugin: "-", own: fmt.Sprintf(`{%q: "rwd", %q: "none"}`, nbA, nbA), want: access.None},
+		"the peer's fake entries": {plugin: `{"code":"none","msg":"none","data":"none"}`, own: "-", want: access.Read},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(nil)
+			w := newFakeKernel(nil)
 			for path, text := range map[string]string{pluginLevels: tc.plugin, ownLevels: tc.own} {
 				if text != "-" {
-					w.set(path, text)
+					w.writeFile(path, text)
 				}
 			}
 			s, err := access.NewLevels(w.client(), access.LevelsOptions{}).Snapshot(t.Context(), true)
@@ -68,7 +68,7 @@ func TestSnapshotMerges(t *testing.T) {
 			if got := s.Of(nbC); got != access.Read {
 				t.Errorf("a notebook that is not listed has %s", got)
 			}
-			if n := w.asked("/api/file/getFile"); n != 2 {
+			if n := w.takeCount("/api/file/getFile"); n != 2 {
 				t.Errorf("%d requests, want one a file", n)
 			}
 		})
@@ -77,7 +77,7 @@ func TestSnapshotMerges(t *testing.T) {
 
 func TestFakeEntriesRestrictNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{pluginLevels: `{"code":"none","msg":"none","data":"none"}`})
+	w := newFakeKernel(map[string]string{pluginLevels: `{"code":"none","msg":"none","data":"none"}`})
 	s, err := access.NewLevels(w.client(), access.LevelsOptions{}).Snapshot(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestFakeEntriesRestrictNothing(t *testing.T) {
 
 func TestDefaultLevel(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{ownLevels: lv("none")})
+	w := newFakeKernel(map[string]string{ownLevels: levelsFile("none")})
 	s, err := access.NewLevels(w.client(), access.LevelsOptions{Default: access.Write}).Snapshot(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -109,28 +109,28 @@ func TestUnreadable(t *testing.T) {
 		corrupt string
 		kind    tool.ErrorKind
 	}{
-		"invalid JSON, plugin": {nil, pluginLevels, tool.LevelsUnknown},
-		"invalid JSON, ours":   {nil, ownLevels, tool.LevelsUnknown},
-		"202 and 403":          {on("getFile", ownLevels, 202, fmt.Sprintf(envelope, 403)), "", tool.LevelsUnknown},
-		"202 and 409":          {on("getFile", pluginLevels, 202, fmt.Sprintf(envelope, 409)), "", tool.LevelsUnknown},
-		"202 and -1":           {on("getFile", ownLevels, 202, fmt.Sprintf(envelope, -1)), "", tool.LevelsUnknown},
-		"202 and 500":          {on("getFile", ownLevels, 202, fmt.Sprintf(envelope, 500)), "", tool.LevelsUnknown},
-		"202 and 0":            {on("getFile", ownLevels, 202, fmt.Sprintf(envelope, 0)), "", tool.LevelsUnknown},
-		"status 500":           {on("getFile", "", 500, "oops"), "", tool.LevelsUnknown},
-		"another page":         {on("getFile", "", 200, "<html>"), "", tool.LevelsUnknown},
-		"token refused":        {on("getFile", "", 401, `{"code":-1,"msg":"Auth failed"}`), "", tool.Unauthorized},
-		"locked out":           {on("getFile", "", 429, ""), "", tool.Busy},
-		"no kernel":            {on("getFile", ownLevels, -1, ""), "", tool.Unavailable},
+		"invalid JSON, plugin": {fail: nil, corrupt: pluginLevels, kind: tool.LevelsUnknown},
+		"invalid JSON, ours":   {fail: nil, corrupt: ownLevels, kind: tool.LevelsUnknown},
+		"202 and 403":          {fail: failEndpoint("getFile", ownLevels, 202, fmt.Sprintf(envelope, 403)), kind: tool.LevelsUnknown},
+		"202 and 409":          {fail: failEndpoint("getFile", pluginLevels, 202, fmt.Sprintf(envelope, 409)), kind: tool.LevelsUnknown},
+		"202 and -1":           {fail: failEndpoint("getFile", ownLevels, 202, fmt.Sprintf(envelope, -1)), kind: tool.LevelsUnknown},
+		"202 and 500":          {fail: failEndpoint("getFile", ownLevels, 202, fmt.Sprintf(envelope, 500)), kind: tool.LevelsUnknown},
+		"202 and 0":            {fail: failEndpoint("getFile", ownLevels, 202, fmt.Sprintf(envelope, 0)), kind: tool.LevelsUnknown},
+		"status 500":           {fail: failEndpoint("getFile", "", 500, "oops"), kind: tool.LevelsUnknown},
+		"another page":         {fail: failEndpoint("getFile", "", 200, "<html>"), kind: tool.LevelsUnknown},
+		"token refused":        {fail: failEndpoint("getFile", "", 401, `{"code":-1,"msg":"Auth failed"}`), kind: tool.Unauthorized},
+		"locked out":           {fail: failEndpoint("getFile", "", 429, ""), kind: tool.Busy},
+		"no kernel":            {fail: failEndpoint("getFile", ownLevels, -1, ""), kind: tool.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorkspace(map[string]string{pluginLevels: fmt.Sprintf(`{%q: "rwd", %q: "none"}`, nbA, nbB)})
+				w := newFakeKernel(map[string]string{pluginLevels: fmt.Sprintf(`{%q: "rwd", %q: "none"}`, nbA, nbB)})
 				l := access.NewLevels(w.client(), access.LevelsOptions{Default: access.Write})
 				breaks := func() {
-					w.failing(tc.fail)
+					w.failWith(tc.fail)
 					if tc.corrupt != "" {
-						w.set(tc.corrupt, `{"2026`)
+						w.writeFile(tc.corrupt, `{"2026`)
 					}
 				}
 				expect := func(forWrite bool, stage string) {
@@ -164,9 +164,9 @@ func TestUnreadable(t *testing.T) {
 				await.Sleep(time.Minute)
 				expect(false, "too late")
 
-				w.failing(nil)
-				w.remove(ownLevels)
-				w.set(pluginLevels, lv("rw"))
+				w.failWith(nil)
+				w.removeFile(ownLevels)
+				w.writeFile(pluginLevels, levelsFile("rw"))
 				if s, err := l.Snapshot(t.Context(), true); err != nil || s.Of(nbA) != access.Write || !s.Stale().IsZero() {
 					t.Errorf("repaired: %v, %v", s, err)
 				}
@@ -177,7 +177,7 @@ func TestUnreadable(t *testing.T) {
 
 func TestUnreadableNamesTheFile(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{ownLevels: "{"})
+	w := newFakeKernel(map[string]string{ownLevels: "{"})
 	_, err := access.NewLevels(w.client(), access.LevelsOptions{}).Snapshot(t.Context(), true)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Subject != ownLevels || e.RetryAfter == 0 || !strings.Contains(e.Error(), "not valid JSON") {
@@ -188,7 +188,7 @@ func TestUnreadableNamesTheFile(t *testing.T) {
 func TestSnapshotAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(map[string]string{ownLevels: lv("r")})
+		w := newFakeKernel(map[string]string{ownLevels: levelsFile("r")})
 		l := access.NewLevels(w.client(), access.LevelsOptions{})
 		step := func(what string, forWrite bool, requests int, want access.Level) *access.Snapshot {
 			t.Helper()
@@ -196,7 +196,7 @@ func TestSnapshotAge(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := w.asked("/api/file/getFile"); n != requests || s.Of(nbA) != want {
+			if n := w.takeCount("/api/file/getFile"); n != requests || s.Of(nbA) != want {
 				t.Errorf("%s: %d requests, level %s; want %d, %s", what, n, s.Of(nbA), requests, want)
 			}
 			return s
@@ -205,10 +205,10 @@ func TestSnapshotAge(t *testing.T) {
 		if _, err := first.All(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.set(ownLevels, lv("rw"))
+		w.writeFile(ownLevels, levelsFile("rw"))
 		await.Sleep(999 * time.Millisecond)
 		again := step("within 1 s", false, 0, access.Read)
-		if _, err := again.All(t.Context()); err != nil || w.asked("/api/notebook/lsNotebooks") != 1 {
+		if _, err := again.All(t.Context()); err != nil || w.takeCount("/api/notebook/lsNotebooks") != 1 {
 			t.Error("the notebooks were listed again")
 		}
 		step("a write", true, 2, access.Write)
@@ -225,7 +225,7 @@ func TestSnapshotAge(t *testing.T) {
 func TestSingleFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(map[string]string{ownLevels: lv("r")})
+		w := newFakeKernel(map[string]string{ownLevels: levelsFile("r")})
 		w.delay = 100 * time.Millisecond
 		l := access.NewLevels(w.client(), access.LevelsOptions{})
 		var wg sync.WaitGroup
@@ -241,7 +241,7 @@ func TestSingleFlight(t *testing.T) {
 		ask(false, access.Read)
 		synctest.Wait()
 		await.Sleep(50 * time.Millisecond)
-		w.set(ownLevels, lv("rw")) // the reading that runs has not seen it
+		w.writeFile(ownLevels, levelsFile("rw")) // the reading that runs has not seen it
 		began := time.Now()
 		ask(false, access.Read) // joins it
 		ask(true, access.Write) // needs another
@@ -249,7 +249,7 @@ func TestSingleFlight(t *testing.T) {
 		if took := time.Since(began); took != 150*time.Millisecond {
 			t.Errorf("took %v, want the rest of one reading and a second one", took)
 		}
-		if n := w.asked("/api/file/getFile"); n != 4 {
+		if n := w.takeCount("/api/file/getFile"); n != 4 {
 			t.Errorf("%d requests, want two readings of two files", n)
 		}
 	})
@@ -260,9 +260,9 @@ func TestSingleFlight(t *testing.T) {
 func TestSharedFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(nil)
+		w := newFakeKernel(nil)
 		w.delay = 100 * time.Millisecond
-		w.failing(on("getFile", "", 500, ""))
+		w.failWith(failEndpoint("getFile", "", 500, ""))
 		l := access.NewLevels(w.client(), access.LevelsOptions{})
 		var wg sync.WaitGroup
 		for range 20 {
@@ -273,11 +273,11 @@ func TestSharedFailure(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := w.asked("/api/file/getFile"); n > 4 {
+		if n := w.takeCount("/api/file/getFile"); n > 4 {
 			t.Errorf("%d requests", n)
 		}
-		w.failing(nil)
-		short := contextOf(t, 50*time.Millisecond)
+		w.failWith(nil)
+		short := contextEndingAfter(t, 50*time.Millisecond)
 		wg.Go(func() {
 			if _, err := l.Snapshot(short, true); tool.KindOf(err) != tool.Canceled {
 				t.Errorf("who gave up got %v", err)
@@ -302,7 +302,7 @@ func TestSharedFailure(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{
+	w := newFakeKernel(map[string]string{
 		ownLevels: fmt.Sprintf("\ufeff{\"note\": {\"by\": 1.0e3},\n %q: \"r\", %q: \"write\", %q: \"rwd\", \"z\": [1,  2]}", nbB, nbA, nbA),
 	})
 	l := access.NewLevels(w.client(), access.LevelsOptions{})
@@ -314,7 +314,7 @@ func TestSet(t *testing.T) {
 		t.Fatalf("old %s, %v", old, err)
 	}
 	want := fmt.Sprintf("{\n  \"note\": {\"by\": 1.0e3},\n  %q: \"r\",\n  %q: \"rwd\",\n  \"z\": [1,  2]\n}\n", nbB, nbA)
-	if diff := cmp.Diff(want, w.get(ownLevels)); diff != "" {
+	if diff := cmp.Diff(want, w.fileText(ownLevels)); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}
 	if s, err := l.Snapshot(t.Context(), false); err != nil || s.Of(nbA) != access.Delete {
@@ -330,15 +330,15 @@ func TestSet(t *testing.T) {
 
 func TestSetIsHeld(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{pluginLevels: lv("r")})
+	w := newFakeKernel(map[string]string{pluginLevels: levelsFile("r")})
 	l := access.NewLevels(w.client(), access.LevelsOptions{})
 	old, err := l.Set(t.Context(), nbA, access.Write)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !errors.Is(err, access.ErrHeld) || !ok || e.Facts["current_permission"] != "r" || old != access.Read {
 		t.Errorf("old %s, %v", old, err)
 	}
-	if !strings.Contains(w.get(ownLevels), `"rw"`) {
-		t.Errorf("our file: %s", w.get(ownLevels))
+	if !strings.Contains(w.fileText(ownLevels), `"rw"`) {
+		t.Errorf("our file: %s", w.fileText(ownLevels))
 	}
 	if old, err := l.Set(t.Context(), nbA, access.None); err != nil || old != access.Read {
 		t.Errorf("lowering: old %s, %v", old, err)
@@ -355,23 +355,23 @@ func TestSetFails(t *testing.T) {
 		kind     tool.ErrorKind
 		puts     int
 	}{
-		"no id":          {"笔记", access.Read, nil, nil, tool.Invalid, 0},
-		"no level":       {nbA, access.Delete + 1, nil, nil, tool.Invalid, 0},
-		"ours corrupt":   {nbA, access.Read, map[string]string{ownLevels: "{"}, nil, tool.LevelsUnknown, 0},
-		"plugin corrupt": {nbA, access.Read, map[string]string{pluginLevels: "{"}, nil, tool.LevelsUnknown, 0},
-		"no token":       {nbA, access.Read, nil, on("getFile", "", 401, "{}"), tool.Unauthorized, 0},
-		"refused":        {nbA, access.Read, nil, on("putFile", "", 200, `{"code":403,"msg":"permission denied","data":null}`), kernel.API, 1},
-		"lost":           {nbA, access.Read, nil, on("putFile", "", -1, ""), kernel.OutcomeUnknown, 1},
+		"no id":          {notebook: "笔记", level: access.Read, kind: tool.Invalid},
+		"no level":       {notebook: nbA, level: access.Delete + 1, kind: tool.Invalid},
+		"ours corrupt":   {notebook: nbA, level: access.Read, files: map[string]string{ownLevels: "{"}, kind: tool.LevelsUnknown},
+		"plugin corrupt": {notebook: nbA, level: access.Read, files: map[string]string{pluginLevels: "{"}, kind: tool.LevelsUnknown},
+		"no token":       {notebook: nbA, level: access.Read, fail: failEndpoint("getFile", "", 401, "{}"), kind: tool.Unauthorized},
+		"refused":        {notebook: nbA, level: access.Read, fail: failEndpoint("putFile", "", 200, `{"code":403,"msg":"permission denied","data":null}`), kind: kernel.API, puts: 1},
+		"lost":           {notebook: nbA, level: access.Read, fail: failEndpoint("putFile", "", -1, ""), kind: kernel.OutcomeUnknown, puts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(tc.files)
-			w.failing(tc.fail)
+			w := newFakeKernel(tc.files)
+			w.failWith(tc.fail)
 			l := access.NewLevels(w.client(), access.LevelsOptions{})
 			if _, err := l.Set(t.Context(), tc.notebook, tc.level); tool.KindOf(err) != tc.kind {
 				t.Errorf("%s: %v", tool.KindOf(err), err)
 			}
-			if n := w.asked("/api/file/putFile"); n != tc.puts {
+			if n := w.takeCount("/api/file/putFile"); n != tc.puts {
 				t.Errorf("%d writes, want %d", n, tc.puts)
 			}
 		})
@@ -381,12 +381,12 @@ func TestSetFails(t *testing.T) {
 // TestSetAnswerLost: a write takes effect but its answer is lost.
 func TestSetAnswerLost(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(nil)
-	w.failing(func(endpoint, path string) (int, string) {
+	w := newFakeKernel(nil)
+	w.failWith(func(endpoint, path string) (int, string) {
 		if endpoint != "/api/file/putFile" {
 			return 0, ""
 		}
-		w.files[path] = lv("rw")
+		w.files[path] = levelsFile("rw")
 		return 502, ""
 	})
 	if _, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write); err != nil {
@@ -399,10 +399,10 @@ func TestSetAnswerLost(t *testing.T) {
 func TestReadBackFails(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func(string, string) (int, string){
-		"no kernel":     on("getFile", "", -1, ""),
-		"status 500":    on("getFile", "", 500, "oops"),
-		"refused":       on("getFile", "", 202, `{"code":403,"msg":"forbidden","data":null}`),
-		"token refused": on("getFile", "", 401, "{}"),
+		"no kernel":     failEndpoint("getFile", "", -1, ""),
+		"status 500":    failEndpoint("getFile", "", 500, "oops"),
+		"refused":       failEndpoint("getFile", "", 202, `{"code":403,"msg":"forbidden","data":null}`),
+		"token refused": failEndpoint("getFile", "", 401, "{}"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -413,17 +413,17 @@ func TestReadBackFails(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 			}
-			w := newWorkspace(nil)
+			w := newFakeKernel(nil)
 			w.afterPut = func(string) { w.fail = fail }
 			_, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write)
 			isUnknown(err)
-			if !strings.Contains(w.get(ownLevels), `"rw"`) {
-				t.Errorf("the level was not written: %s", w.get(ownLevels))
+			if !strings.Contains(w.fileText(ownLevels), `"rw"`) {
+				t.Errorf("the level was not written: %s", w.fileText(ownLevels))
 			}
-			w.failing(nil)
+			w.failWith(nil)
 			_, err = access.NewSwitches(w.client(), access.SwitchesOptions{Known: known}).Edit(t.Context(), func(map[string]any) error { return nil })
 			isUnknown(err)
-			if w.get(ownConfig) == "" {
+			if w.fileText(ownConfig) == "" {
 				t.Error("the config was not written")
 			}
 		})
@@ -433,8 +433,8 @@ func TestReadBackFails(t *testing.T) {
 // TestSetOverwritten: another program writes the same file between write and read-back.
 func TestSetOverwritten(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(nil)
-	w.afterPut = func(path string) { w.files[path] = lv("none") }
+	w := newFakeKernel(nil)
+	w.afterPut = func(path string) { w.files[path] = levelsFile("none") }
 	if _, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write); tool.KindOf(err) != kernel.Mismatch {
 		t.Errorf("got %v", err)
 	}
@@ -443,7 +443,7 @@ func TestSetOverwritten(t *testing.T) {
 // TestParallel: the levels of 50 notebooks are set while others read.
 func TestParallel(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(nil)
+	w := newFakeKernel(nil)
 	l := access.NewLevels(w.client(), access.LevelsOptions{})
 	id := func(i int) kernel.ID { return kernel.ID(fmt.Sprintf("202601010000%02d-abcdefg", i)) }
 	var wg sync.WaitGroup

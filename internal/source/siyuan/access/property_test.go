@@ -17,8 +17,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// anyConfig draws a tool config of any format, with mistakes in it.
-func anyConfig() *rapid.Generator[map[string]any] {
+// drawConfig draws a tool config of any format, with mistakes in it.
+func drawConfig() *rapid.Generator[map[string]any] {
 	flat := slices.Sorted(maps.Keys(access.FlatNames()))
 	tools := slices.Sorted(maps.Keys(known))
 	return rapid.Custom(func(t *rapid.T) map[string]any {
@@ -66,9 +66,9 @@ func anyConfig() *rapid.Generator[map[string]any] {
 	})
 }
 
-// read loads text as the plugin's config file.
-func read(text string) (*access.Config, *access.Switches, *workspace) {
-	w := newWorkspace(map[string]string{pluginConfig: text})
+// loadPluginConfig loads text as the plugin's config file.
+func loadPluginConfig(text string) (*access.Config, *access.Switches, *fakeKernel) {
+	w := newFakeKernel(map[string]string{pluginConfig: text})
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes})
 	return s.Current(context.Background()), s, w
 }
@@ -77,11 +77,11 @@ func read(text string) (*access.Config, *access.Switches, *workspace) {
 func TestMigrationKeepsTheSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, err := json.Marshal(anyConfig().Draw(t, "config"))
+		text, err := json.Marshal(drawConfig().Draw(t, "config"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, s, _ := read(string(text))
+		before, s, _ := loadPluginConfig(string(text))
 		after, err := s.Edit(context.Background(), func(map[string]any) error { return nil })
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestMigrationKeepsTheSet(t *testing.T) {
 func TestNothingOpensByItself(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text, err := json.Marshal(anyConfig().Draw(t, "config"))
+		text, err := json.Marshal(drawConfig().Draw(t, "config"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,13 +114,13 @@ type fataler interface {
 }
 
 func checkNotWider(t fataler, text []byte) {
-	c, _, _ := read(string(text))
+	c, _, _ := loadPluginConfig(string(text))
 	for tool, actions := range known {
-		if c.ToolOn[tool] && len(enabled(c, tool)) == 0 {
+		if c.ToolOn[tool] && len(enabledActions(c, tool)) == 0 {
 			t.Fatalf("%s: %s is on without an action", text, tool)
 		}
 		for action, on := range actions {
-			if c.Enabled(tool, action) && !on && !names(text, tool, action) {
+			if c.Enabled(tool, action) && !on && !namesAction(text, tool, action) {
 				t.Fatalf("%s opens %s.%s", text, tool, action)
 			}
 			if c.Enabled(tool, action) && c.Unreadable && writes(tool, action) {
@@ -135,8 +135,8 @@ func checkNotWider(t fataler, text []byte) {
 	}
 }
 
-// names reports whether a text contains one of the names of an action.
-func names(text []byte, tool, action string) bool {
+// namesAction reports whether a text contains one of the names of an action.
+func namesAction(text []byte, tool, action string) bool {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
 		return false
@@ -167,10 +167,10 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		checkNotWider(t, text)
-		before, s, w := read(string(text))
+		before, s, w := loadPluginConfig(string(text))
 		after, err := s.Edit(context.Background(), func(map[string]any) error { return nil })
 		if before.Unreadable {
-			if err == nil || w.get(ownConfig) != "" {
+			if err == nil || w.fileText(ownConfig) != "" {
 				t.Fatalf("%q cannot be read and was written over: %v", text, err)
 			}
 			return
@@ -189,19 +189,19 @@ func FuzzConfig(f *testing.F) {
 
 func FuzzLevels(f *testing.F) {
 	for _, s := range []string{
-		"", "{}", "[]", "null", lv("rwd"), lv("readonly"), "\ufeff" + lv("rw"), `{"code":"none"}`, `{"20260101000000-aaaaaaa"`,
+		"", "{}", "[]", "null", levelsFile("rwd"), levelsFile("readonly"), "\ufeff" + levelsFile("rw"), `{"code":"none"}`, `{"20260101000000-aaaaaaa"`,
 		fmt.Sprintf(`{%q: "rwd", %q: "none", "x": {"y": 1}}`, nbA, nbA), `{"20260101000000-aaaaaaa": ["rwd"]}`, "{\"\xff\": \"rwd\"}",
 		`{"20260101000000-aaaaaaa": "rwd"}`,
 	} {
-		f.Add([]byte(s), []byte(lv("rw")))
-		f.Add([]byte(lv("r")), []byte(s))
+		f.Add([]byte(s), []byte(levelsFile("rw")))
+		f.Add([]byte(levelsFile("r")), []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, plugin, own []byte) {
-		w := newWorkspace(map[string]string{pluginLevels: string(plugin), ownLevels: string(own)})
+		w := newFakeKernel(map[string]string{pluginLevels: string(plugin), ownLevels: string(own)})
 		l := access.NewLevels(w.client(), access.LevelsOptions{})
 		s, err := l.Snapshot(context.Background(), true)
 		if err != nil {
-			if _, err := l.Set(context.Background(), nbA, access.Read); err == nil || w.get(ownLevels) != string(own) {
+			if _, err := l.Set(context.Background(), nbA, access.Read); err == nil || w.fileText(ownLevels) != string(own) {
 				t.Fatalf("%q, %q cannot be read and were written over", plugin, own)
 			}
 			return
@@ -209,13 +209,13 @@ func FuzzLevels(f *testing.F) {
 		for _, id := range []kernel.ID{nbA, nbB, nbC} {
 			level := s.Of(id)
 			for _, text := range [][]byte{plugin, own} { // each file alone bounds what both allow
-				bound, listed := oracle(text, id)
+				bound, listed := simpleLevel(text, id)
 				if listed && level > bound {
 					t.Fatalf("%q, %q: %s has %s, one file says %s", plugin, own, id, level, bound)
 				}
 			}
-			_, one := oracle(plugin, id)
-			_, other := oracle(own, id)
+			_, one := simpleLevel(plugin, id)
+			_, other := simpleLevel(own, id)
 			if !one && !other && level != access.Read {
 				t.Fatalf("%q, %q: %s is not listed and has %s", plugin, own, id, level)
 			}
@@ -226,13 +226,13 @@ func FuzzLevels(f *testing.F) {
 		}
 		after, err := l.Snapshot(context.Background(), false)
 		if err != nil || after.Of(nbB) != access.None || after.Of(nbA) != s.Of(nbA) || after.Of(nbC) != s.Of(nbC) {
-			t.Fatalf("%q became %q: %v", own, w.get(ownLevels), err)
+			t.Fatalf("%q became %q: %v", own, w.fileText(ownLevels), err)
 		}
 	})
 }
 
-// oracle reads a level in the simplest way: the last value of a name, and none for all but the five words.
-func oracle(text []byte, id kernel.ID) (access.Level, bool) {
+// simpleLevel reads a level in the simplest way: the last value of a name, and none for all but the five words.
+func simpleLevel(text []byte, id kernel.ID) (access.Level, bool) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &m) != nil {
 		return access.None, false

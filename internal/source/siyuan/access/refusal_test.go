@@ -14,16 +14,16 @@ func TestNotFoundTellsOfMistakes(t *testing.T) {
 		what          access.What
 		subject, want string
 	}{
-		{access.Path, "/20210808180117-czj9bvb", `document(action="get_doc", id="20210808180117-czj9bvb")`},
-		{access.Path, `/\Work\Plan`, "parted by /"},
-		{access.Path, "/Work/Plan", ""},
-		{access.Path, "/计划", ""},
-		{access.Notebook, "Work", "an id is wanted here"},
-		{access.Notebook, "20210808180117-czj9bvb", ""},
-		{access.Block, "/Work/Plan", "this is a path"},
-		{access.Document, "/Work/Plan", `fs(action="read")`},
-		{access.Document, "Plan", "an id is wanted here"},
-		{access.Tag, "重要", ""},
+		{what: access.Path, subject: "/20210808180117-czj9bvb", want: `document(action="get_doc", id="20210808180117-czj9bvb")`},
+		{what: access.Path, subject: `/\Work\Plan`, want: "parted by /"},
+		{what: access.Path, subject: "/Work/Plan"},
+		{what: access.Path, subject: "/计划"},
+		{what: access.Notebook, subject: "Work", want: "an id is wanted here"},
+		{what: access.Notebook, subject: "20210808180117-czj9bvb"},
+		{what: access.Block, subject: "/Work/Plan", want: "this is a path"},
+		{what: access.Document, subject: "/Work/Plan", want: `fs(action="read")`},
+		{what: access.Document, subject: "Plan", want: "an id is wanted here"},
+		{what: access.Tag, subject: "重要"},
 	} {
 		got := access.NotFound(tt.what, tt.subject).Hint
 		plain := access.NotFound(tt.what, map[bool]string{true: "/x", false: "20210808180117-czj9bvb"}[tt.what == access.Path]).Hint

@@ -55,12 +55,12 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return levelTooLowError(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
+	return levelTooLowError(notebook, s.knownName(notebook), have, need, s.Hint(notebook, need))
 }
 
-// known returns the name of a notebook if the notebooks have been read already, since a refusal must not make a request.
-func (s *Snapshot) known(notebook kernel.ID) string {
-	o, _, ok := s.notebooks.fresh(forever, false)
+// knownName returns the name of a notebook if the notebooks have been read already, since a refusal must not make a request.
+func (s *Snapshot) knownName(notebook kernel.ID) string {
+	o, _, ok := s.notebooks.freshOutcome(forever, false)
 	if !ok || o.err != nil {
 		return ""
 	}

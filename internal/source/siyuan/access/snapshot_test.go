@@ -15,8 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-// snapshot returns a snapshot with levels of notebooks. The kernel lists the notebooks in listed.
-func snapshot(levels map[kernel.ID]access.Level, listed ...kernel.ID) *access.Snapshot {
+// newSnapshot returns a snapshot with levels of notebooks. The kernel lists the notebooks in listed.
+func newSnapshot(levels map[kernel.ID]access.Level, listed ...kernel.ID) *access.Snapshot {
 	return access.NewSnapshot(levels, access.Read, func(context.Context) ([]kernel.Notebook, error) {
 		out := make([]kernel.Notebook, 0, 10) // with spare capacity, as a decoded answer may have
 		for _, id := range listed {
@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 	levels := []access.Level{access.None, access.Read, access.Write, access.Delete}
 	for _, have := range levels {
 		for _, need := range levels[1:] {
-			s := snapshot(map[kernel.ID]access.Level{nbA: have})
+			s := newSnapshot(map[kernel.ID]access.Level{nbA: have})
 			err := s.Check(nbA, need, access.Document, "/日记/今天")
 			switch {
 			case have >= need:
@@ -50,14 +50,14 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
-	if snapshot(nil).Readable("") {
+	if newSnapshot(nil).Readable("") {
 		t.Error("what belongs to no notebook can be read")
 	}
 }
 
 func TestVisible(t *testing.T) {
 	t.Parallel()
-	s := snapshot(map[kernel.ID]access.Level{nbB: access.None, nbC: access.Delete}, nbA, nbB, nbC)
+	s := newSnapshot(map[kernel.ID]access.Level{nbB: access.None, nbC: access.Delete}, nbA, nbB, nbC)
 	visible, err := s.Visible(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -77,10 +77,10 @@ func TestRestricted(t *testing.T) {
 		s    *access.Snapshot
 		want bool
 	}{
-		"nothing listed":             {snapshot(nil, nbA), false},
-		"only r":                     {snapshot(map[kernel.ID]access.Level{nbA: access.Read}, nbA), false},
-		"none, left out by kernel":   {snapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA), true},
-		"none, listed by the kernel": {snapshot(map[kernel.ID]access.Level{nbA: access.None}, nbA), true},
+		"nothing listed":             {newSnapshot(nil, nbA), false},
+		"only r":                     {newSnapshot(map[kernel.ID]access.Level{nbA: access.Read}, nbA), false},
+		"none, left out by kernel":   {newSnapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA), true},
+		"none, listed by the kernel": {newSnapshot(map[kernel.ID]access.Level{nbA: access.None}, nbA), true},
 	} {
 		if got, err := tc.s.Restricted(t.Context()); got != tc.want || err != nil {
 			t.Errorf("%s: %t, %v", name, got, err)
@@ -90,7 +90,7 @@ func TestRestricted(t *testing.T) {
 
 func TestEverywhere(t *testing.T) {
 	t.Parallel()
-	s := snapshot(map[kernel.ID]access.Level{nbA: access.Delete, nbC: access.Write, nbB: access.Read}, nbA, nbC)
+	s := newSnapshot(map[kernel.ID]access.Level{nbA: access.Delete, nbC: access.Write, nbB: access.Read}, nbA, nbC)
 	if err := s.Everywhere(t.Context(), access.Read); err != nil {
 		t.Error(err)
 	}
@@ -99,7 +99,7 @@ func TestEverywhere(t *testing.T) {
 	if !ok || e.Kind != tool.Denied || !cmp.Equal(e.Facts["notebooks"], []string{string(nbC)}) { // nbB is gone and does not count
 		t.Errorf("%#v", err)
 	}
-	hidden := snapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA)
+	hidden := newSnapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA)
 	err = hidden.Everywhere(t.Context(), access.Read)
 	if e, ok := errors.AsType[*tool.Error](err); !ok || strings.Contains(string(e.Payload()), string(nbB)) || !strings.Contains(string(e.Payload()), `"notebooks":[]`) {
 		t.Errorf("with a hidden notebook: %v", err)

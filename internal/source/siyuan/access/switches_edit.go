@@ -112,6 +112,12 @@ func (s *Snapshot) Listed(notebook kernel.ID) bool {
 	return ok
 }
 
+// Memory reads the tool config anew and returns the agent's own text. Errors are those of Edit.
+func (s *Switches) Memory(ctx context.Context) (string, error) {
+	f, err := s.load(ctx)
+	return f.config(s.opts.Known).Memory, err
+}
+
 // Raw reads the tool config anew and returns it in canonical form, for [Switches.Edit] of another workspace; nil if
 // no file has one. Errors are those of Edit.
 func (s *Switches) Raw(ctx context.Context) (map[string]any, error) {

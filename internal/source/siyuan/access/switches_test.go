@@ -29,26 +29,26 @@ func TestWhichFile(t *testing.T) {
 		source      string
 		tag, mascot bool
 	}{
-		"none":                  {"-", "-", "", true, true},
-		"the plugin's":          {"-", noTag, pluginConfig, false, true},
-		"ours wins":             {noMascot, noTag, ownConfig, true, false},
-		"ours is empty":         {" ", noTag, pluginConfig, false, true},
-		"ours is not an object": {"[]", noTag, pluginConfig, false, true},
-		"neither is one":        {"null", "3", "", true, true},
+		"none":                  {own: "-", plugin: "-", tag: true, mascot: true},
+		"the plugin's":          {own: "-", plugin: noTag, source: pluginConfig, mascot: true},
+		"ours wins":             {own: noMascot, plugin: noTag, source: ownConfig, tag: true},
+		"ours is empty":         {own: " ", plugin: noTag, source: pluginConfig, mascot: true},
+		"ours is not an object": {own: "[]", plugin: noTag, source: pluginConfig, mascot: true},
+		"neither is one":        {own: "null", plugin: "3", tag: true, mascot: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(nil)
+			w := newFakeKernel(nil)
 			for path, text := range map[string]string{ownConfig: tc.own, pluginConfig: tc.plugin} {
 				if text != "-" {
-					w.set(path, text)
+					w.writeFile(path, text)
 				}
 			}
 			c := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known}).Current(t.Context())
 			if c.Source != tc.source || c.ToolOn["tag"] != tc.tag || c.ToolOn["mascot"] != tc.mascot || c.Unreadable || !c.Stale.IsZero() {
 				t.Errorf("%+v", c)
 			}
-			if w.asked("/api/file/putFile") > 0 {
+			if w.takeCount("/api/file/putFile") > 0 {
 				t.Error("a read wrote something")
 			}
 		})
@@ -58,29 +58,29 @@ func TestWhichFile(t *testing.T) {
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(map[string]string{ownConfig: noTag})
+		w := newFakeKernel(map[string]string{ownConfig: noTag})
 		var changes []bool
 		s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Changed: func(c *access.Config) { changes = append(changes, c.ToolOn["tag"]) }})
-		if !s.Last().ToolOn["tag"] || w.asked("/api/file/getFile") > 0 {
+		if !s.Last().ToolOn["tag"] || w.takeCount("/api/file/getFile") > 0 {
 			t.Error("something was read before it was needed")
 		}
 		step := func(requests int, tag bool) {
 			t.Helper()
 			c := s.Current(t.Context())
-			if n := w.asked("/api/file/getFile"); n != requests || c.ToolOn["tag"] != tag || s.Last() != c {
+			if n := w.takeCount("/api/file/getFile"); n != requests || c.ToolOn["tag"] != tag || s.Last() != c {
 				t.Errorf("%d requests, tag %t; want %d, %t", n, c.ToolOn["tag"], requests, tag)
 			}
 		}
 		step(1, false)
-		w.set(ownConfig, `{"userRulesText": "x"}`)
+		w.writeFile(ownConfig, `{"userRulesText": "x"}`)
 		await.Sleep(30*time.Second - 1)
 		step(0, false)
 		await.Sleep(1)
 		step(1, true)
-		w.set(ownConfig, `{"userRulesText": "y"}`)
+		w.writeFile(ownConfig, `{"userRulesText": "y"}`)
 		s.Forget()
 		step(1, true)
-		w.remove(ownConfig)
+		w.removeFile(ownConfig)
 		s.Forget()
 		step(2, true)
 		if diff := cmp.Diff([]bool{false, true}, changes); diff != "" {
@@ -90,7 +90,7 @@ func TestTTL(t *testing.T) {
 		for range 3 {
 			always.Current(t.Context())
 		}
-		if n := w.asked("/api/file/getFile"); n != 6 {
+		if n := w.takeCount("/api/file/getFile"); n != 6 {
 			t.Errorf("without a cache: %d requests, want 6", n)
 		}
 	})
@@ -99,7 +99,7 @@ func TestTTL(t *testing.T) {
 func TestConfigSingleFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(map[string]string{ownConfig: noTag})
+		w := newFakeKernel(map[string]string{ownConfig: noTag})
 		w.delay = time.Second
 		s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
 		var wg sync.WaitGroup
@@ -111,7 +111,7 @@ func TestConfigSingleFlight(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if n := w.asked("/api/file/getFile"); n != 1 {
+		if n := w.takeCount("/api/file/getFile"); n != 1 {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -120,20 +120,22 @@ func TestConfigSingleFlight(t *testing.T) {
 // TestConfigUnreadable: the last good copy is used until it is too old.
 func TestConfigUnreadable(t *testing.T) {
 	t.Parallel()
-	for name, breaks := range map[string]func(w *workspace){
-		"corrupt":    func(w *workspace) { w.set(ownConfig, `{"tag": `) },
-		"two values": func(w *workspace) { w.set(ownConfig, `{} {}`) },
-		"202":        func(w *workspace) { w.failing(on("getFile", ownConfig, 202, `{"code":403,"msg":"no","data":null}`)) },
-		"status 500": func(w *workspace) { w.failing(on("getFile", "", 500, "")) },
-		"no token":   func(w *workspace) { w.failing(on("getFile", "", 401, "{}")) },
-		"no kernel":  func(w *workspace) { w.failing(on("getFile", "", -1, "")) },
+	for name, breaks := range map[string]func(w *fakeKernel){
+		"corrupt":    func(w *fakeKernel) { w.writeFile(ownConfig, `{"tag": `) },
+		"two values": func(w *fakeKernel) { w.writeFile(ownConfig, `{} {}`) },
+		"202": func(w *fakeKernel) {
+			w.failWith(failEndpoint("getFile", ownConfig, 202, `{"code":403,"msg":"no","data":null}`))
+		},
+		"status 500": func(w *fakeKernel) { w.failWith(failEndpoint("getFile", "", 500, "")) },
+		"no token":   func(w *fakeKernel) { w.failWith(failEndpoint("getFile", "", 401, "{}")) },
+		"no kernel":  func(w *fakeKernel) { w.failWith(failEndpoint("getFile", "", -1, "")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				// What is off is a tool, a read and a write, and a write that is off by default is on.
 				const good = `{"mascot": {"enabled": false}, "search": {"actions": {"query_sql": false}}, "fs": {"actions": {"write": false}}, "block": {"actions": {"delete": true}}}`
-				w := newWorkspace(map[string]string{ownConfig: good})
+				w := newFakeKernel(map[string]string{ownConfig: good})
 				var changes int
 				opts := access.SwitchesOptions{Known: known, Writes: writes, Changed: func(*access.Config) { changes++ }}
 				fresh := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes})
@@ -173,8 +175,8 @@ func TestConfigUnreadable(t *testing.T) {
 					t.Errorf("%d changes, want a second one", changes)
 				}
 
-				w.failing(nil)
-				w.set(ownConfig, good)
+				w.failWith(nil)
+				w.writeFile(ownConfig, good)
 				if c := s.Current(t.Context()); c.Unreadable || !c.Stale.IsZero() || c.Problem != nil || !c.Enabled("block", "delete") || changes != 3 {
 					t.Errorf("repaired, %d changes: %+v", changes, c)
 				}
@@ -185,7 +187,7 @@ func TestConfigUnreadable(t *testing.T) {
 
 func TestUnreadableWithoutKnowledge(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(map[string]string{ownConfig: "{"})
+	w := newFakeKernel(map[string]string{ownConfig: "{"})
 	c := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known}).Current(t.Context())
 	for tool, on := range c.ToolOn {
 		if on {
@@ -198,14 +200,14 @@ func TestUnreadableWithoutKnowledge(t *testing.T) {
 func TestConfigGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace(map[string]string{ownConfig: noTag})
+		w := newFakeKernel(map[string]string{ownConfig: noTag})
 		w.delay = time.Second
 		s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Writes: writes, Changed: func(c *access.Config) {
 			if c.Unreadable {
 				t.Error("told as a change")
 			}
 		}})
-		if c := s.Current(contextOf(t, time.Millisecond)); !c.Unreadable || c.Enabled("fs", "write") {
+		if c := s.Current(contextEndingAfter(t, time.Millisecond)); !c.Unreadable || c.Enabled("fs", "write") {
 			t.Errorf("%+v", c)
 		}
 		if s.Last().Unreadable {
@@ -220,7 +222,7 @@ func TestConfigGivenUp(t *testing.T) {
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	const plugin = `{"fs": {"enabled": true, "actions": {"rm": false, "future": true}, "extra": 12345678901234567890}, "extension": {"blockedTools": ["sql"]}, "新": [1]}`
-	w := newWorkspace(map[string]string{pluginConfig: plugin})
+	w := newFakeKernel(map[string]string{pluginConfig: plugin})
 	var told int
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known, Changed: func(*access.Config) { told++ }})
 	s.Current(t.Context())
@@ -236,19 +238,19 @@ func TestEdit(t *testing.T) {
 	if c.Source != ownConfig || c.ToolOn["tag"] || c.UserRules != "<br> & 笔记" || c.UploadMB != 20 || c.Enabled("fs", "rm") || s.Last() != c || told != 2 {
 		t.Errorf("told %d times: %+v", told, c)
 	}
-	if w.get(pluginConfig) != plugin {
+	if w.fileText(pluginConfig) != plugin {
 		t.Error("the plugin's file was written")
 	}
 	if len(w.files) != 2 {
 		t.Errorf("a file of today was backed up: %v", w.files)
 	}
-	own := w.get(ownConfig)
+	own := w.fileText(ownConfig)
 	for _, kept := range []string{`"extra": 12345678901234567890`, `"future": true`, `"blockedTools"`, `"新"`, `"compare_recent": false`, `"<br> & 笔记"`} {
 		if !strings.Contains(own, kept) {
 			t.Errorf("our file lacks %s:\n%s", kept, own)
 		}
 	}
-	if c, err := s.Edit(t.Context(), func(map[string]any) error { return errors.New("no") }); err == nil || err.Error() != "no" || c.Source != ownConfig || w.get(ownConfig) != own {
+	if c, err := s.Edit(t.Context(), func(map[string]any) error { return errors.New("no") }); err == nil || err.Error() != "no" || c.Source != ownConfig || w.fileText(ownConfig) != own {
 		t.Errorf("an edit that was given up: %v", err)
 	}
 }
@@ -261,29 +263,29 @@ func TestEditFails(t *testing.T) {
 		kind tool.ErrorKind
 		puts int
 	}{
-		"corrupt":  {"{", nil, kernel.API, 0},
-		"no token": {"{}", on("getFile", "", 401, "{}"), tool.Unauthorized, 0},
-		"refused":  {"{}", on("putFile", "", 200, `{"code":403,"msg":"no","data":null}`), kernel.API, 1},
-		"lost":     {"{}", on("putFile", "", 502, ""), kernel.OutcomeUnknown, 1},
-		"no backup": {`{"tag": false}`, func(endpoint, path string) (int, string) {
+		"corrupt":  {own: "{", kind: kernel.API},
+		"no token": {own: "{}", fail: failEndpoint("getFile", "", 401, "{}"), kind: tool.Unauthorized},
+		"refused":  {own: "{}", fail: failEndpoint("putFile", "", 200, `{"code":403,"msg":"no","data":null}`), kind: kernel.API, puts: 1},
+		"lost":     {own: "{}", fail: failEndpoint("putFile", "", 502, ""), kind: kernel.OutcomeUnknown, puts: 1},
+		"no backup": {own: `{"tag": false}`, fail: func(endpoint, path string) (int, string) {
 			if strings.Contains(path, ".bak-") {
 				return 200, `{"code":400,"msg":"no","data":null}`
 			}
 			return 0, ""
-		}, kernel.API, 1},
+		}, kind: kernel.API, puts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorkspace(map[string]string{ownConfig: tc.own})
-			w.failing(tc.fail)
+			w := newFakeKernel(map[string]string{ownConfig: tc.own})
+			w.failWith(tc.fail)
 			s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
 			_, err := s.Edit(t.Context(), func(raw map[string]any) error { raw["userRulesText"] = "x"; return nil })
-			if tool.KindOf(err) != tc.kind || w.asked("/api/file/putFile") != tc.puts || w.get(ownConfig) != tc.own {
-				t.Errorf("%v, file %s", err, w.get(ownConfig))
+			if tool.KindOf(err) != tc.kind || w.takeCount("/api/file/putFile") != tc.puts || w.fileText(ownConfig) != tc.own {
+				t.Errorf("%v, file %s", err, w.fileText(ownConfig))
 			}
 		})
 	}
-	w := newWorkspace(nil)
+	w := newFakeKernel(nil)
 	w.afterPut = func(path string) { w.files[path] = noMascot }
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
 	if _, err := s.Edit(t.Context(), func(map[string]any) error { return nil }); tool.KindOf(err) != kernel.Mismatch {
@@ -296,7 +298,7 @@ func TestEditFails(t *testing.T) {
 
 func TestParallelEdits(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(nil)
+	w := newFakeKernel(nil)
 	s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
 	var wg sync.WaitGroup
 	for i := range 50 {
@@ -309,7 +311,7 @@ func TestParallelEdits(t *testing.T) {
 	}
 	wg.Wait()
 	var raw map[string]any
-	if err := json.Unmarshal([]byte(w.get(ownConfig)), &raw); err != nil {
+	if err := json.Unmarshal([]byte(w.fileText(ownConfig)), &raw); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 50 {
@@ -326,18 +328,18 @@ func TestMigrate(t *testing.T) {
 		from  string
 		done  bool
 	}{
-		"no file":         {nil, "", false},
-		"ours, of today":  {map[string]string{ownConfig: noTag}, ownConfig, false},
-		"plugin's, today": {map[string]string{pluginConfig: noTag}, pluginConfig, false},
-		"ours, flat":      {map[string]string{ownConfig: `{"get_tag": true, "keep": 1, "get_sys_fonts": true}`}, ownConfig, true},
-		"plugin's, list":  {map[string]string{pluginConfig: "\ufeff{\"tag\": [\"get_tag\"], \"keep\": 1}\n"}, pluginConfig, true},
-		"old names":       {map[string]string{ownConfig: `{"tag": {"actions": {"rename": false, "remove": false}}, "block": {"actions": {"fold": true}}, "keep": 1}`}, ownConfig, true},
+		"no file":         {files: nil},
+		"ours, of today":  {files: map[string]string{ownConfig: noTag}, from: ownConfig},
+		"plugin's, today": {files: map[string]string{pluginConfig: noTag}, from: pluginConfig},
+		"ours, flat":      {files: map[string]string{ownConfig: `{"get_tag": true, "keep": 1, "get_sys_fonts": true}`}, from: ownConfig, done: true},
+		"plugin's, list":  {files: map[string]string{pluginConfig: "\ufeff{\"tag\": [\"get_tag\"], \"keep\": 1}\n"}, from: pluginConfig, done: true},
+		"old names":       {files: map[string]string{ownConfig: `{"tag": {"actions": {"rename": false, "remove": false}}, "block": {"actions": {"fold": true}}, "keep": 1}`}, from: ownConfig, done: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorkspace(tc.files)
-				before := w.get(tc.from)
+				w := newFakeKernel(tc.files)
+				before := w.fileText(tc.from)
 				s := access.NewSwitches(w.client(), access.SwitchesOptions{Known: known})
 				was := s.Current(t.Context())
 				m, err := s.Migrate(t.Context())
@@ -351,19 +353,19 @@ func TestMigrate(t *testing.T) {
 					t.Errorf("on (-before +after):\n%s", diff)
 				}
 				if !tc.done {
-					if w.asked("/api/file/putFile") > 0 {
+					if w.takeCount("/api/file/putFile") > 0 {
 						t.Error("something was written")
 					}
 					return
 				}
-				if want := ownConfig + ".bak-20000101000000"; m.Backup != want || w.get(want) != strings.TrimSpace(strings.TrimPrefix(before, "\ufeff")) {
-					t.Errorf("backup %s: %q", m.Backup, w.get(want))
+				if want := ownConfig + ".bak-20000101000000"; m.Backup != want || w.fileText(want) != strings.TrimSpace(strings.TrimPrefix(before, "\ufeff")) {
+					t.Errorf("backup %s: %q", m.Backup, w.fileText(want))
 				}
-				if own := w.get(ownConfig); m.Config.Old() || m.Config.Format != "nested" || !strings.Contains(own, `"keep": 1`) || strings.Contains(own, "get_") && strings.Contains(own, "get_tag") || strings.Contains(own, `"fold"`) {
+				if own := w.fileText(ownConfig); m.Config.Old() || m.Config.Format != "nested" || !strings.Contains(own, `"keep": 1`) || strings.Contains(own, "get_") && strings.Contains(own, "get_tag") || strings.Contains(own, `"fold"`) {
 					t.Errorf("%+v\n%s", m.Config, own)
 				}
-				if enabled(m.Config, "tag") == nil || len(enabled(m.Config, "tag")) != 1 {
-					t.Errorf("tag has %v", enabled(m.Config, "tag"))
+				if enabledActions(m.Config, "tag") == nil || len(enabledActions(m.Config, "tag")) != 1 {
+					t.Errorf("tag has %v", enabledActions(m.Config, "tag"))
 				}
 				if m, err := s.Migrate(t.Context()); err != nil || m.To != "" {
 					t.Errorf("a second time: %+v, %v", m, err)

@@ -29,9 +29,9 @@ const (
 	nbC = kernel.ID("20260101000000-ccccccc")
 )
 
-// workspace answers getFile, putFile and lsNotebooks as recorded from a kernel 3.7.3 (files.jsonl, notebook.jsonl).
+// fakeKernel answers getFile, putFile and lsNotebooks as recorded from a kernel 3.7.3 (files.jsonl, notebook.jsonl).
 // It needs no sockets, so it works in synctest bubbles.
-type workspace struct {
+type fakeKernel struct {
 	mu        sync.Mutex
 	files     map[string]string
 	notebooks []kernel.ID
@@ -41,45 +41,46 @@ type workspace struct {
 	afterPut  func(path string)                                     // runs under the lock
 }
 
-func newWorkspace(files map[string]string) *workspace {
+// newFakeKernel returns a kernel with these files, by path, and three notebooks.
+func newFakeKernel(files map[string]string) *fakeKernel {
 	if files == nil {
 		files = map[string]string{}
 	}
-	return &workspace{files: files, count: map[string]int{}, notebooks: []kernel.ID{nbA, nbB, nbC}}
+	return &fakeKernel{files: files, count: map[string]int{}, notebooks: []kernel.ID{nbA, nbB, nbC}}
 }
 
 // client returns a client of the workspace that does not retry.
-func (w *workspace) client() *kernel.Client {
+func (w *fakeKernel) client() *kernel.Client {
 	return kernel.New("http://kernel.test", kernel.Options{Transport: w, Waits: []time.Duration{}})
 }
 
-func (w *workspace) set(path, text string) {
+func (w *fakeKernel) writeFile(path, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.files[path] = text
 }
 
-func (w *workspace) remove(path string) {
+func (w *fakeKernel) removeFile(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.files, path)
 }
 
-func (w *workspace) get(path string) string {
+func (w *fakeKernel) fileText(path string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.files[path]
 }
 
-// failing makes requests fail as f says; nil lets all succeed.
-func (w *workspace) failing(f func(endpoint, path string) (int, string)) {
+// failWith makes requests fail as f says; nil lets all succeed.
+func (w *fakeKernel) failWith(f func(endpoint, path string) (int, string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail = f
 }
 
-// asked returns how many requests an endpoint got since the last call.
-func (w *workspace) asked(endpoint string) int {
+// takeCount returns how many requests an endpoint got since the last call.
+func (w *fakeKernel) takeCount(endpoint string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.count[endpoint]
@@ -87,7 +88,7 @@ func (w *workspace) asked(endpoint string) int {
 	return n
 }
 
-func (w *workspace) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *fakeKernel) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
 	if !w.serve(rec, r) {
 		return nil, io.ErrUnexpectedEOF
@@ -105,7 +106,7 @@ func (w *workspace) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-func (w *workspace) serve(out http.ResponseWriter, r *http.Request) bool {
+func (w *fakeKernel) serve(out http.ResponseWriter, r *http.Request) bool {
 	endpoint := r.URL.Path
 	var path, content string
 	switch endpoint {
@@ -144,7 +145,7 @@ func (w *workspace) serve(out http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (w *workspace) answer(out http.ResponseWriter, endpoint, path, content string) {
+func (w *fakeKernel) answer(out http.ResponseWriter, endpoint, path, content string) {
 	reply := func(status, code int, msg string, data any) {
 		out.WriteHeader(status)
 		_ = json.NewEncoder(out).Encode(map[string]any{"code": code, "msg": msg, "data": data})
@@ -174,8 +175,8 @@ func (w *workspace) answer(out http.ResponseWriter, endpoint, path, content stri
 	}
 }
 
-// on returns a function for failing that fails one endpoint, for one path unless that is empty.
-func on(endpoint, path string, status int, body string) func(string, string) (int, string) {
+// failEndpoint returns a function for failing that fails one endpoint, for one path unless that is empty.
+func failEndpoint(endpoint, path string, status int, body string) func(string, string) (int, string) {
 	return func(e, p string) (int, string) {
 		if e == "/api/file/"+endpoint && (path == "" || p == path) {
 			return status, body
@@ -184,8 +185,8 @@ func on(endpoint, path string, status int, body string) func(string, string) (in
 	}
 }
 
-// contextOf returns a context of the test that ends after d.
-func contextOf(t *testing.T, d time.Duration) context.Context {
+// contextEndingAfter returns a context of the test that ends after d.
+func contextEndingAfter(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)

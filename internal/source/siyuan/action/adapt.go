@@ -66,10 +66,10 @@ func (a *Action) coerceArgs(args json.RawMessage, except string) (out json.RawMe
 			changed = true
 			return true
 		}
-		if to := a.canonicalName(name); to != "" && !slices.Contains(renamed, to) && root.Get(escape(to)).Type == gjson.Null {
+		if to := a.canonicalName(name); to != "" && !slices.Contains(renamed, to) && root.Get(escapeGJSON(to)).Type == gjson.Null {
 			name, key, renamed, changed = to, string(Quote(to)), append(renamed, to), true
 		}
-		value := coerce(v, a.find(name))
+		value := coerceParam(v, a.findParam(name))
 		changed = changed || string(value) != v.Raw
 		o.next()
 		o.buf = append(append(append(o.buf, key...), ':'), value...)
@@ -88,7 +88,7 @@ func (a *Action) canonicalName(name string) string {
 	if to, ok := a.Aliases[name]; ok {
 		return to
 	}
-	if a.find(name) != nil {
+	if a.findParam(name) != nil {
 		return ""
 	}
 	found := ""
@@ -111,8 +111,8 @@ func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// find returns an argument of the action, including those that every action takes.
-func (a *Action) find(name string) *Param {
+// findParam returns an argument of the action, including those that every action takes.
+func (a *Action) findParam(name string) *Param {
 	if p := a.Param(name); p != nil {
 		return p
 	}
@@ -125,8 +125,8 @@ func (a *Action) find(name string) *Param {
 	return nil
 }
 
-// coerce converts a value to the type of its argument if it is obvious how.
-func coerce(v gjson.Result, p *Param) json.RawMessage {
+// coerceParam converts a value to the type of its argument if it is obvious how.
+func coerceParam(v gjson.Result, p *Param) json.RawMessage {
 	if p == nil {
 		return json.RawMessage(v.Raw)
 	}

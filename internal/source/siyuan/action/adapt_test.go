@@ -13,7 +13,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-type sample struct {
+type echoArgs struct {
 	ID    kernel.ID      `json:"id" about:"a block" req:"true"`
 	Count int            `json:"count" about:"how many" default:"3" min:"1" max:"9"`
 	Ratio float64        `json:"ratio" about:"a part"`
@@ -46,17 +46,17 @@ type sampleCell struct {
 	Value  json.RawMessage `json:"value"`
 }
 
-// echo returns an action whose result is its arguments.
-func echo() *action.Action {
+// echoAction returns an action whose result is its arguments.
+func echoAction() *action.Action {
 	return action.New(action.Spec{
 		Tool: "test", Name: "echo", Purpose: "Return the arguments", Class: action.Creates, Unguarded: "it is a test",
 		Aliases: map[string]string{"block": "id"}, Positional: []string{"id"}, Example: `{"id":"20240101120000-abcdefg"}`,
-	}, func(_ context.Context, _ *action.Request, a sample) (any, error) { return a, nil })
+	}, func(_ context.Context, _ *action.Request, a echoArgs) (any, error) { return a, nil })
 }
 
 func TestAdapt(t *testing.T) {
 	t.Parallel()
-	a := echo()
+	a := echoAction()
 	for name, c := range map[string]struct{ args, want string }{
 		"nothing to do":      {`{"id":"x", "count":5}`, `{"id":"x", "count":5}`},
 		"alias":              {`{"block":"x"}`, `{"id":"x"}`},
@@ -100,7 +100,7 @@ func TestAdapt(t *testing.T) {
 
 func TestSchemaAndSignature(t *testing.T) {
 	t.Parallel()
-	a := echo()
+	a := echoAction()
 	if got, want := a.Signature(), "echo(id, count=3, ratio?, deep?, kind=a, ids?, cells?, more?, tags?, edits?)"; got != want {
 		t.Errorf("signature %s, want %s", got, want)
 	}
@@ -133,7 +133,7 @@ func TestSchemaAndSignature(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	t.Parallel()
-	a := echo()
+	a := echoAction()
 	run := func(args string) (gjson.Result, error) {
 		r := action.NewRequest(a, action.Env{}, json.RawMessage(args))
 		if err := r.Check(t.Context()); err != nil {
@@ -171,14 +171,14 @@ func TestWrongSpecsPanic(t *testing.T) {
 					t.Errorf("%s: a spec that contradicts itself is taken", name)
 				}
 			}()
-			action.New(spec, func(context.Context, *action.Request, sample) (any, error) { return nil, nil })
+			action.New(spec, func(context.Context, *action.Request, echoArgs) (any, error) { return nil, nil })
 		}()
 	}
 }
 
 // FuzzAdapt: valid JSON stays valid, and adapting twice is the same as once.
 func FuzzAdapt(f *testing.F) {
-	a := echo()
+	a := echoAction()
 	for _, seed := range []string{`{"id":"x"}`, `{"count":"5","ids":"[1]","more":"{}"}`, `{"block":1,"id":null}`, `{"a\u0000":{}}`, `{"id":"x","id":"y"}`} {
 		f.Add([]byte(seed))
 	}

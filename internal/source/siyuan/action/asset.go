@@ -25,25 +25,25 @@ func (r *Request) VisibleAssets(ctx context.Context, paths []string) (func(path 
 	if err != nil {
 		return nil, err
 	}
-	return func(path string) bool { return u == nil || !u.hidden(path) && u.visible[path] }, nil
+	return func(path string) bool { return u == nil || !u.usedInHidden(path) && u.visible[path] }, nil
 }
 
 // LinkableAssets returns a function that reports whether a note may link to one of paths: to a visible asset, to one
 // uploaded by this process, and to one that nothing uses, provided every hidden notebook can be searched. Uses in the
-// blocks or documents that but lists do not count.
-func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...kernel.ID) (func(path string) bool, error) {
-	u, err := r.assetUsers(ctx, paths, but...)
+// blocks or documents of except do not count.
+func (r *Request) LinkableAssets(ctx context.Context, paths []string, except ...kernel.ID) (func(path string) bool, error) {
+	u, err := r.assetUsers(ctx, paths, except...)
 	if err != nil {
 		return nil, err
 	}
-	free := map[string]bool{}
-	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.visible[p] && !u.hidden(p) && !r.wasUploaded(p) }) {
-		if free, err = r.unusedAssets(ctx); err != nil {
+	unused := map[string]bool{}
+	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.visible[p] && !u.usedInHidden(p) && !r.wasUploaded(p) }) {
+		if unused, err = r.unusedAssets(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return func(path string) bool {
-		return u == nil || !u.hidden(path) && (u.visible[path] || r.wasUploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return free[p] }))
+		return u == nil || !u.usedInHidden(path) && (u.visible[path] || r.wasUploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return unused[p] }))
 	}, nil
 }
 
@@ -71,15 +71,16 @@ func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 type assetUsers struct {
 	visible   map[string]bool // used in notebooks that may be read
 	hiddenUse map[string]bool // used in hidden notebooks
-	mentions  *Naming         // mentioned in hidden notebooks
+	mentions  *AssetMentions  // mentioned in hidden notebooks
 }
 
-func (u *assetUsers) hidden(path string) bool {
+// usedInHidden reports whether a hidden notebook uses an asset or mentions it.
+func (u *assetUsers) usedInHidden(path string) bool {
 	return u.hiddenUse[path] || slices.ContainsFunc(AssetReadings(path), u.mentions.Has)
 }
 
 // assetUsers finds the users of assets; nil if every notebook may be read.
-func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.ID) (*assetUsers, error) {
+func (r *Request) assetUsers(ctx context.Context, paths []string, except ...kernel.ID) (*assetUsers, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
@@ -96,8 +97,9 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 		}
 	}
 	forms := slices.Sorted(maps.Keys(names))
-	for chunk := range slices.Chunk(forms, 500) {
-		uses, err := r.Kernel.AssetUses(ctx, chunk, but...)
+	const perStatement = 500 // keeps each SQL statement short
+	for chunk := range slices.Chunk(forms, perStatement) {
+		uses, err := r.Kernel.AssetUses(ctx, chunk, except...)
 		if err != nil {
 			return nil, err
 		}
@@ -110,17 +112,17 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 			}
 		}
 	}
-	u.mentions, err = r.namedWhereHidden(ctx, forms)
+	u.mentions, err = r.findHiddenMentions(ctx, forms)
 	return u, err
 }
 
-// namedWhereHidden searches the texts, attributes and databases of hidden notebooks for assets.
-func (r *Request) namedWhereHidden(ctx context.Context, paths []string) (*Naming, error) {
-	named := NewNaming(paths)
+// findHiddenMentions searches the texts, attributes and databases of hidden notebooks for assets.
+func (r *Request) findHiddenMentions(ctx context.Context, paths []string) (*AssetMentions, error) {
+	named := NewAssetMentions(paths)
 	if len(paths) == 0 {
 		return named, nil
 	}
-	ids, err := r.VisibleIDs(ctx)
+	ids, err := r.VisibleNotebookIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +132,14 @@ func (r *Request) namedWhereHidden(ctx context.Context, paths []string) (*Naming
 	}
 	for _, t := range texts {
 		if !r.Readable(t.Notebook) {
-			named.Read(t.Text)
+			named.AddText(t.Text)
 		}
 	}
 	databases, err := r.HiddenDatabases(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return named, r.Kernel.DatabaseTexts(ctx, databases, func(_ kernel.ID, text string) { named.Read(text) })
+	return named, r.Kernel.DatabaseTexts(ctx, databases, func(_ kernel.ID, text string) { named.AddText(text) })
 }
 
 // AssetReadings returns the paths that an asset's address in a document may mean: as it is and decoded, with and

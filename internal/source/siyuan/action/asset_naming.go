@@ -9,16 +9,16 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Naming finds which of a set of assets are named in texts, in any form. The time depends on the texts, not on the
+// AssetMentions finds out which of a set of assets are named in the texts given to it, in any form. The time depends on the texts, not on the
 // number of assets. It is not safe for concurrent use.
-type Naming struct {
-	found   map[string]bool // by path from assets/ on
-	lengths []int           // lengths of those paths
+type AssetMentions struct {
+	found   map[string]bool // for each asset, by its path from assets/ on, whether some text names it
+	lengths []int           // the different lengths of those paths
 }
 
-// NewNaming returns a search for assets, given by their paths below data/.
-func NewNaming(assets []string) *Naming {
-	n := &Naming{found: map[string]bool{}}
+// NewAssetMentions returns a search for assets, given by their paths below data/.
+func NewAssetMentions(assets []string) *AssetMentions {
+	n := &AssetMentions{found: map[string]bool{}}
 	for _, p := range assets {
 		t := AssetTail(p)
 		n.found[t] = false
@@ -29,11 +29,11 @@ func NewNaming(assets []string) *Naming {
 	return n
 }
 
-// Has reports whether a text that was read names an asset.
-func (n *Naming) Has(asset string) bool { return n.found[AssetTail(asset)] }
+// Has reports whether some text that was added names an asset.
+func (n *AssetMentions) Has(asset string) bool { return n.found[AssetTail(asset)] }
 
-// Read searches a text, as it is and with its escapes decoded.
-func (n *Naming) Read(text string) {
+// AddText searches a text, as it is and with its escapes decoded.
+func (n *AssetMentions) AddText(text string) {
 	n.scan(text)
 	plain := html.UnescapeString(text)
 	if plain != text {
@@ -48,7 +48,8 @@ func (n *Naming) Read(text string) {
 	}))
 }
 
-func (n *Naming) scan(text string) {
+// scan marks the assets that a text names literally.
+func (n *AssetMentions) scan(text string) {
 	const folder = "assets/"
 	for {
 		i := strings.Index(text, folder)

@@ -18,8 +18,8 @@ func TestNamingFindsAllForms(t *testing.T) {
 			name, html.EscapeString(name), (&url.URL{Path: name}).EscapedPath(), "assets/" + url.PathEscape(name[len("assets/"):]),
 			html.EscapeString((&url.URL{Path: name}).EscapedPath()),
 		} {
-			n := NewNaming([]string{name, other, "notebook/" + other})
-			n.Read(`见 "` + form + `" here`)
+			n := NewAssetMentions([]string{name, other, "notebook/" + other})
+			n.AddText(`见 "` + form + `" here`)
 			if !n.Has(name) || n.Has(other) {
 				t.Fatalf("%q in %q: %v, another: %v", name, form, n.Has(name), n.Has(other))
 			}

@@ -88,8 +88,8 @@ func (r *Request) checkUnique(p *Param, got gjson.Result) error {
 	return nil
 }
 
-// escape turns a name into a path for gjson.
-func escape(name string) string {
+// escapeGJSON turns a name into a path for gjson, in which . * ? have a meaning.
+func escapeGJSON(name string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(name)
 }
 

@@ -52,7 +52,7 @@ func (p *Param) listedSchema() json.RawMessage {
 		return json.RawMessage(`{"type":"string","description":"JSON"}`)
 	}
 	if !p.isBasic {
-		return plain(gjson.ParseBytes(p.schema))
+		return reduceSchema(gjson.ParseBytes(p.schema))
 	}
 	o := objectBuilder{}
 	o.addText("type", p.Type)
@@ -62,10 +62,10 @@ func (p *Param) listedSchema() json.RawMessage {
 	return o.bytes()
 }
 
-// plain reduces a schema to its types and values. Of several forms it takes the first.
-func plain(schema gjson.Result) json.RawMessage {
+// reduceSchema reduces a schema to its types and values. Of several forms it takes the first.
+func reduceSchema(schema gjson.Result) json.RawMessage {
 	if forms := schema.Get("anyOf"); forms.Exists() {
-		return plain(forms.Array()[0])
+		return reduceSchema(forms.Array()[0])
 	}
 	o := objectBuilder{}
 	if t := schema.Get("type"); t.Exists() {
@@ -75,12 +75,12 @@ func plain(schema gjson.Result) json.RawMessage {
 		o.addRaw("enum", json.RawMessage(e.Raw))
 	}
 	if items := schema.Get("items"); items.Exists() {
-		o.addRaw("items", plain(items))
+		o.addRaw("items", reduceSchema(items))
 	}
 	if props := schema.Get("properties"); props.Exists() {
 		members := objectBuilder{}
 		props.ForEach(func(name, of gjson.Result) bool {
-			members.addRaw(name.String(), plain(of))
+			members.addRaw(name.String(), reduceSchema(of))
 			return true
 		})
 		o.addRaw("properties", members.bytes())

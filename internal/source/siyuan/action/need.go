@@ -37,7 +37,7 @@ type Need struct {
 // OnNotebook returns a Need for a level on the notebook whose id is in an argument.
 func OnNotebook(level access.Level, param string) Need {
 	return Need{Level: level, Of: "notebook " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
-		return r.notebooks(ctx, r.Strings(param))
+		return r.resolveNotebooks(ctx, r.Strings(param))
 	}}
 }
 
@@ -45,7 +45,7 @@ func OnNotebook(level access.Level, param string) Need {
 // strings.
 func OnBlock(level access.Level, param string) Need {
 	return Need{Level: level, Of: "block " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
-		return r.blocks(ctx, access.Block, r.Strings(param))
+		return r.resolveBlocks(ctx, access.Block, r.Strings(param))
 	}}
 }
 
@@ -54,7 +54,7 @@ func OnDocument(level access.Level, param string) Need {
 	n := OnBlock(level, param)
 	n.Of = "document " + param
 	n.Targets = func(ctx context.Context, r *Request) ([]Target, error) {
-		return r.blocks(ctx, access.Document, r.Strings(param))
+		return r.resolveBlocks(ctx, access.Document, r.Strings(param))
 	}
 	return n
 }
@@ -63,7 +63,7 @@ func OnDocument(level access.Level, param string) Need {
 // "items", "id").
 func OnMembers(level access.Level, param, member string) Need {
 	return Need{Level: level, Of: "block " + param + "[]." + member, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
-		return r.blocks(ctx, access.Block, r.Strings(param+".#."+member))
+		return r.resolveBlocks(ctx, access.Block, r.Strings(param+".#."+member))
 	}}
 }
 

@@ -23,6 +23,7 @@ func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Tar
 		ID       kernel.ID `json:"id"`
 		Markdown string    `json:"markdown"`
 	}
+	// The LIMIT of this query and of the others here is more than there can be: without one the kernel cuts at 64 rows.
 	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, markdown FROM blocks WHERE type='av' AND markdown LIKE "+
 		kernel.Quote(`%data-av-id="`+string(id)+`"%`)+" LIMIT 10000")
 	if err != nil {

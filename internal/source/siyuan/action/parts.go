@@ -31,8 +31,8 @@ func (r *Request) Icon(param, text string) (string, error) {
 	return code, nil
 }
 
-// VisibleIDs returns the notebooks that may be read.
-func (r *Request) VisibleIDs(ctx context.Context) ([]kernel.ID, error) {
+// VisibleNotebookIDs returns the notebooks that may be read.
+func (r *Request) VisibleNotebookIDs(ctx context.Context) ([]kernel.ID, error) {
 	visible, err := r.Levels.Visible(ctx)
 	ids := make([]kernel.ID, len(visible))
 	for i := range visible {
@@ -74,8 +74,8 @@ func Distinct[T comparable](list []T) []T {
 	return out
 }
 
-// RemovedBefore adds to an error which things had been removed before it.
-func RemovedBefore[T any](err error, removed []T) error {
+// AddRemoved adds to an error which things had been removed before it.
+func AddRemoved[T any](err error, removed []T) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(removed) == 0 {
 		return err

@@ -36,7 +36,7 @@ func TestMissingPathsAreHelped(t *testing.T) {
 		"/Work/Private/Diary":   in("/Work"),
 		"/Work/Plan/Risks/Deep": in("/Work/Plan/Risks"),
 	} {
-		r := kit.Request(t, probe(action.OnPath(access.Read, "path")), pathArg(t, path))
+		r := kit.Request(t, resolvingAction(action.OnPath(access.Read, "path")), pathArg(t, path))
 		_, err := r.Resolve(t.Context(), path)
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok || e.Kind != tool.NotFound || e.Hint != want {

@@ -21,7 +21,7 @@ const (
 // [Request.Target] returns the document or notebook; the root and virtual files have no target and need no level. A
 // path that does not exist, or is hidden, is not found.
 func OnPath(level access.Level, param string, also ...PathKind) Need {
-	return pathNeed(level, param, also, (*Request).resolve)
+	return pathNeed(level, param, also, (*Request).resolvePath)
 }
 
 // OnNewPath returns a [Need] for a level on the place that a human path names, whether something exists there or not. Its parent, a
@@ -29,7 +29,17 @@ func OnPath(level access.Level, param string, also ...PathKind) Need {
 // Notebook, HPath and Title describe what is to be created, and its Root is the document above it, empty at the top
 // of a notebook.
 func OnNewPath(level access.Level, param string, also ...PathKind) Need {
-	return pathNeed(level, param, also, (*Request).resolveNew)
+	return pathNeed(level, param, also, (*Request).resolveNewPath)
+}
+
+// OnMemory reports whether the call is for [AgentsFile], which is not a target.
+func (r *Request) OnMemory() bool {
+	return slices.ContainsFunc(r.Action.Needs, func(n Need) bool {
+		return slices.ContainsFunc(r.Strings(n.Param), func(given string) bool {
+			path, err := NormalizePath(given)
+			return err == nil && path == AgentsFile
+		})
+	})
 }
 
 func pathNeed(

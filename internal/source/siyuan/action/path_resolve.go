@@ -22,6 +22,9 @@ const (
 	maxDepth = 7
 )
 
+// maxParallel bounds the parallel requests to the kernel for one path.
+const maxParallel = 8
+
 // Resolve returns the notebook or document that has a human path. A hidden one is not found; several with the same
 // path are an error of kind ambiguous_path. The caller checks the level.
 //
@@ -35,7 +38,7 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	if normal == "/" || isVirtual(normal) {
 		return Target{}, badPathError(path, "is neither a notebook nor a document")
 	}
-	return r.resolve(ctx, normal, access.Read)
+	return r.resolvePath(ctx, normal, access.Read)
 }
 
 // Located returns t with its storage path. It makes a request if the path is unknown.
@@ -99,10 +102,10 @@ func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 	return path
 }
 
-// resolve returns the one thing with a normalised path. If there are several and only one is in a notebook with the
+// resolvePath returns the one thing with a normalised path. If there are several and only one is in a notebook with the
 // level, it returns that one.
-func (r *Request) resolve(ctx context.Context, path string, level access.Level) (Target, error) {
-	found, err := r.lookup(ctx, path)
+func (r *Request) resolvePath(ctx context.Context, path string, level access.Level) (Target, error) {
+	found, err := r.lookUpPath(ctx, path)
 	if err != nil {
 		return Target{}, err
 	}
@@ -110,7 +113,7 @@ func (r *Request) resolve(ctx context.Context, path string, level access.Level) 
 }
 
 // onlyTarget returns the only target of found, or an error for none or several.
-func (r *Request) onlyTarget(ctx context.Context, path string, found lookup, level access.Level) (Target, error) {
+func (r *Request) onlyTarget(ctx context.Context, path string, found pathMatches, level access.Level) (Target, error) {
 	targets := found.documents
 	if found.notebooks != nil {
 		targets = found.notebooks
@@ -158,8 +161,8 @@ func (r *Request) uniquePaths(ctx context.Context, targets []Target) []string {
 	return out
 }
 
-// lookup is the result of looking up a path.
-type lookup struct {
+// pathMatches is the result of looking up a path.
+type pathMatches struct {
 	// notebooks has the notebooks that a path of one name means. For a longer path it is set if the first name means
 	// several notebooks.
 	notebooks []Target
@@ -167,17 +170,17 @@ type lookup struct {
 	closed    string // name of the notebook, if it is closed
 }
 
-// lookup finds what has a normalised path among what may be read.
-func (r *Request) lookup(ctx context.Context, path string) (lookup, error) {
+// lookUpPath finds what has a normalised path among what may be read.
+func (r *Request) lookUpPath(ctx context.Context, path string) (pathMatches, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
-		return lookup{}, err
+		return pathMatches{}, err
 	}
 	names := splitPath(path)
 	named := namedNotebooks(visible, names[0])
 	switch {
 	case len(named) > 1 || len(named) == 1 && len(names) == 1:
-		var out lookup
+		var out pathMatches
 		for i := range named {
 			t := NotebookTarget(&named[i])
 			t.Subject = path
@@ -185,17 +188,17 @@ func (r *Request) lookup(ctx context.Context, path string) (lookup, error) {
 		}
 		return out, nil
 	case len(named) == 1:
-		out := lookup{}
+		out := pathMatches{}
 		if named[0].Closed || named[0].Locked() {
 			out.closed = named[0].Name
 			return out, nil
 		}
-		out.documents, err = r.documents(ctx, path, named, names[1:])
+		out.documents, err = r.findDocuments(ctx, path, named, names[1:])
 		return out, err
 	}
 	open := slices.DeleteFunc(slices.Clone(visible), func(n kernel.Notebook) bool { return n.Closed || n.Locked() })
-	documents, err := r.documents(ctx, path, open, names)
-	return lookup{documents: documents}, err
+	documents, err := r.findDocuments(ctx, path, open, names)
+	return pathMatches{documents: documents}, err
 }
 
 // namedNotebooks returns the notebooks of that name, or the one that name#id means.
@@ -218,31 +221,31 @@ func namedNotebooks(visible []kernel.Notebook, name string) []kernel.Notebook {
 	return out
 }
 
-// documents returns the documents with a human path in notebooks: from the kernel's tree, else from its index,
+// findDocuments returns the documents with a human path in notebooks: from the kernel's tree, else from its index,
 // verified in the tree.
-func (r *Request) documents(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
-	found, err := r.inTree(ctx, subject, notebooks, names)
+func (r *Request) findDocuments(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+	found, err := r.findInTree(ctx, subject, notebooks, names)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
 	last := len(names) - 1
 	if title, id, ok := cutID(names[last]); ok {
 		plain := append(slices.Clone(names[:last]), title)
-		found, err := r.inTree(ctx, subject, notebooks, plain)
+		found, err := r.findInTree(ctx, subject, notebooks, plain)
 		found = slices.DeleteFunc(found, func(t Target) bool { return t.ID != id })
 		if err != nil || len(found) > 0 {
 			return found, err
 		}
 	}
-	return r.inIndex(ctx, subject, notebooks, names)
+	return r.findInIndex(ctx, subject, notebooks, names)
 }
 
-// inTree asks the kernel's tree of documents for all notebooks in parallel.
-func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+// findInTree asks the kernel's tree of documents for all notebooks in parallel.
+func (r *Request) findInTree(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
 	hpath := "/" + strings.Join(names, "/")
 	found := make([][]kernel.ID, len(notebooks))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
+	group.SetLimit(maxParallel)
 	for i := range notebooks {
 		group.Go(func() (err error) {
 			found[i], err = r.Kernel.IDsByHPath(ctx, notebooks[i].ID, hpath)
@@ -266,8 +269,8 @@ func (r *Request) inTree(ctx context.Context, subject string, notebooks []kernel
 	return out, nil
 }
 
-// inIndex asks the index, which may know what the tree has not loaded, but may be out of date.
-func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
+// findInIndex asks the index, which may know what the tree has not loaded, but may be out of date.
+func (r *Request) findInIndex(ctx context.Context, subject string, notebooks []kernel.Notebook, names []string) ([]Target, error) {
 	if len(notebooks) == 0 {
 		return nil, nil
 	}
@@ -276,9 +279,9 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 		boxes[i] = notebooks[i].ID
 	}
 	hpath := "/" + strings.Join(names, "/")
-	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
+	rows, err := kernel.SQL[blockRow](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
 		kernel.QuoteIDs(boxes)+") AND hpath = "+kernel.Quote(hpath)+" LIMIT 100")
-	if withoutSQL(err) {
+	if isSQLRefused(err) {
 		return nil, nil // the document tree was already searched
 	}
 	if err != nil {
@@ -303,9 +306,9 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	return out, nil
 }
 
-// resolveNew is like resolve for a path where something is to be created.
-func (r *Request) resolveNew(ctx context.Context, path string, level access.Level) (Target, error) {
-	found, err := r.lookup(ctx, path)
+// resolveNewPath is like resolvePath for a path where something may have to be created: it needs the parent only.
+func (r *Request) resolveNewPath(ctx context.Context, path string, level access.Level) (Target, error) {
+	found, err := r.lookUpPath(ctx, path)
 	if err != nil {
 		return Target{}, err
 	}
@@ -321,13 +324,13 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 	case trimmed == "", trimmed == ".", trimmed == "..":
 		return Target{}, badPathError(path, "ends in a title that SiYuan does not allow")
 	case trimmed != title: // SiYuan would trim it
-		return r.resolveNew(ctx, above+"/"+EncodeName(trimmed), level)
+		return r.resolveNewPath(ctx, above+"/"+EncodeName(trimmed), level)
 	case strings.Contains(title, "/"):
 		return Target{}, badPathError(path, "ends in a title with a slash, which SiYuan does not allow")
 	case utf8.RuneCountInString(title) > maxTitle:
 		return Target{}, badPathError(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
 	}
-	parent, err := r.resolve(ctx, above, level)
+	parent, err := r.resolvePath(ctx, above, level)
 	if err != nil {
 		return Target{}, err
 	}

@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// probe returns an action that returns what its path was resolved to.
-func probe(need action.Need) *action.Action {
+// resolvingAction returns an action that returns what its path was resolved to.
+func resolvingAction(need action.Need) *action.Action {
 	type args struct {
 		Path string `json:"path" about:"a path" req:"true"`
 	}
@@ -56,7 +56,7 @@ func makeDocument(t *testing.T, kit *actiontest.Kit, notebook kernel.ID, hpath s
 	return id
 }
 
-func candidates(t *testing.T, err error) []string {
+func candidatesOf(t *testing.T, err error) []string {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -73,7 +73,7 @@ func TestOnPathFindsWhatHasThePath(t *testing.T) {
 	plan := makeDocument(t, kit, work, "/Plan")
 	sub := makeDocument(t, kit, work, "/Plan/Sub 子")
 	only := makeDocument(t, kit, home, "/Only")
-	all := probe(action.OnPath(access.Read, "path", action.PathNotebook))
+	all := resolvingAction(action.OnPath(access.Read, "path", action.PathNotebook))
 	for path, want := range map[string]kernel.ID{
 		"/Work 工作": work, "Work 工作/": work, "/Work 工作/Plan": plan, "/Work 工作//Plan/Sub 子/": sub, "/Only": only, "/Plan/Sub 子": sub,
 		"/Work 工作#" + string(work) + "/Plan": plan, "/Work 工作/Plan#" + string(plan): plan, "/Home#" + string(home): home,
@@ -85,11 +85,11 @@ func TestOnPathFindsWhatHasThePath(t *testing.T) {
 	for _, path := range []string{"/Work 工作/Nothing", "/Nothing", "/Work", "/work 工作", "/Home/Plan", "/Home#" + string(work)} {
 		kit.Refused(t, all, pathArg(t, path), tool.NotFound)
 	}
-	document := probe(action.OnPath(access.Read, "path"))
+	document := resolvingAction(action.OnPath(access.Read, "path"))
 	for _, path := range []string{"/", "/Home", "/AGENTS.md", "", "/a\tb"} {
 		kit.Refused(t, document, pathArg(t, path), kernel.InvalidPath)
 	}
-	virtual := probe(action.OnPath(access.Delete, "path", action.PathRoot, action.PathVirtual))
+	virtual := resolvingAction(action.OnPath(access.Delete, "path", action.PathRoot, action.PathVirtual))
 	for _, path := range []string{"/", "/AGENTS.md", "USER_RULES.md"} {
 		if got := kit.Must(t, virtual, pathArg(t, path)).Get("targets").Raw; got != "[]" {
 			t.Errorf("%q has the targets %s, want none", path, got)
@@ -104,12 +104,12 @@ func TestDuplicateNotebookNamesAreAmbiguous(t *testing.T) {
 	kit.Levels[hidden] = access.None
 	a, b := makeDocument(t, kit, first, "/Doc"), makeDocument(t, kit, second, "/Doc")
 	makeDocument(t, kit, hidden, "/Doc")
-	need := probe(action.OnPath(access.Read, "path", action.PathNotebook))
+	need := resolvingAction(action.OnPath(access.Read, "path", action.PathNotebook))
 	for _, path := range []string{"/Twin", "/Twin/Doc", "/Twin/Nothing"} {
 		err := kit.Refused(t, need, pathArg(t, path), tool.Ambiguous)
 		want := []string{"/Twin#" + string(first), "/Twin#" + string(second)}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, candidates(t, err)); diff != "" {
+		if diff := cmp.Diff(want, candidatesOf(t, err)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", path, diff)
 		}
 	}
@@ -133,8 +133,8 @@ func TestHiddenNotebooksDoNotExist(t *testing.T) {
 	doc := makeDocument(t, kit, secret, "/Diary")
 	makeNotebook(t, kit, "Open")
 	needs := map[string]*action.Action{
-		"existing": probe(action.OnPath(access.Read, "path", action.PathNotebook)),
-		"new":      probe(action.OnNewPath(access.Write, "path", action.PathNotebook)),
+		"existing": resolvingAction(action.OnPath(access.Read, "path", action.PathNotebook)),
+		"new":      resolvingAction(action.OnNewPath(access.Write, "path", action.PathNotebook)),
 	}
 	paths := []string{"/Secret", "/Secret/Diary", "/Diary", "/Secret#" + string(secret), "/Secret/Diary#" + string(doc), "/Secret/Diary/New", "/Open/Diary/New"}
 	errs := func() map[string]string {
@@ -176,12 +176,12 @@ func TestSlashesInNamesAreEncoded(t *testing.T) {
 	}
 	levels := access.NewSnapshot(nil, access.Read, func(context.Context) ([]kernel.Notebook, error) { return []kernel.Notebook{n}, nil })
 	kit := actiontest.New(t)
-	a := probe(action.OnPath(access.Read, "path", action.PathNotebook))
+	a := resolvingAction(action.OnPath(access.Read, "path", action.PathNotebook))
 	r := action.NewRequest(a, action.Env{Kernel: kit.Client, Levels: levels}, json.RawMessage(pathArg(t, "/In%2FOut")))
 	if err := r.Check(t.Context()); err != nil || r.Target("path").ID != n.ID {
 		t.Errorf("/In%%2FOut: %v", err)
 	}
-	kit.Refused(t, probe(action.OnNewPath(access.Read, "path")), pathArg(t, "/Any/In%2FOut"), kernel.InvalidPath)
+	kit.Refused(t, resolvingAction(action.OnNewPath(access.Read, "path")), pathArg(t, "/Any/In%2FOut"), kernel.InvalidPath)
 }
 
 func TestDocumentsOfOnePathAreAmbiguous(t *testing.T) {
@@ -189,8 +189,8 @@ func TestDocumentsOfOnePathAreAmbiguous(t *testing.T) {
 	kit := actiontest.New(t)
 	work := makeNotebook(t, kit, "Work")
 	a, b := makeDocument(t, kit, work, "/Same"), makeDocument(t, kit, work, "/Same")
-	need := probe(action.OnPath(access.Read, "path"))
-	got := candidates(t, kit.Refused(t, need, pathArg(t, "/Work/Same"), tool.Ambiguous))
+	need := resolvingAction(action.OnPath(access.Read, "path"))
+	got := candidatesOf(t, kit.Refused(t, need, pathArg(t, "/Work/Same"), tool.Ambiguous))
 	if len(got) != 2 {
 		t.Fatalf("candidates %q, want two", got)
 	}
@@ -201,7 +201,7 @@ func TestDocumentsOfOnePathAreAmbiguous(t *testing.T) {
 	if !ids[string(a)] || !ids[string(b)] {
 		t.Errorf("%q lead to %v, want both documents", got, ids)
 	}
-	kit.Refused(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/Same/New"), tool.Ambiguous)
+	kit.Refused(t, resolvingAction(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/Same/New"), tool.Ambiguous)
 }
 
 func TestOnPathTakesTheNotebookOfTheLevel(t *testing.T) {
@@ -211,11 +211,11 @@ func TestOnPathTakesTheNotebookOfTheLevel(t *testing.T) {
 	kit.Levels[low] = access.Read
 	makeDocument(t, kit, low, "/Doc")
 	want := makeDocument(t, kit, high, "/Doc")
-	if got := kit.Must(t, probe(action.OnPath(access.Write, "path")), pathArg(t, "/Doc")).Get("targets.0.ID").String(); got != string(want) {
+	if got := kit.Must(t, resolvingAction(action.OnPath(access.Write, "path")), pathArg(t, "/Doc")).Get("targets.0.ID").String(); got != string(want) {
 		t.Errorf("got %s, want the document that may be written, %s", got, want)
 	}
-	kit.Refused(t, probe(action.OnPath(access.Read, "path")), pathArg(t, "/Doc"), tool.Ambiguous)
-	kit.Refused(t, probe(action.OnPath(access.Write, "path")), pathArg(t, "/Low/Doc"), tool.Denied)
+	kit.Refused(t, resolvingAction(action.OnPath(access.Read, "path")), pathArg(t, "/Doc"), tool.Ambiguous)
+	kit.Refused(t, resolvingAction(action.OnPath(access.Write, "path")), pathArg(t, "/Low/Doc"), tool.Denied)
 }
 
 func TestOnNewPath(t *testing.T) {
@@ -223,7 +223,7 @@ func TestOnNewPath(t *testing.T) {
 	kit := actiontest.New(t)
 	work := makeNotebook(t, kit, "Work")
 	plan := makeDocument(t, kit, work, "/Plan")
-	need := probe(action.OnNewPath(access.Write, "path"))
+	need := resolvingAction(action.OnNewPath(access.Write, "path"))
 	for path, want := range map[string][3]string{ // id, root, hpath
 		"/Work/New": {"", "", "/New"}, "/Work/Plan/New": {"", string(plan), "/Plan/New"}, "/Plan/New": {"", string(plan), "/Plan/New"},
 		"/Work/Plan": {string(plan), string(plan), "/Plan"},
@@ -249,8 +249,8 @@ func TestOnNewPathKnowsTheDepthOfTheTree(t *testing.T) {
 	kit := actiontest.New(t)
 	work := makeNotebook(t, kit, "Work")
 	makeDocument(t, kit, work, "/1/2/3/4/5/6/7")
-	kit.Refused(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/7/8"), kernel.InvalidPath)
-	kit.Must(t, probe(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/new"))
+	kit.Refused(t, resolvingAction(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/7/8"), kernel.InvalidPath)
+	kit.Must(t, resolvingAction(action.OnNewPath(access.Write, "path")), pathArg(t, "/Work/1/2/3/4/5/6/new"))
 }
 
 func TestClosedNotebookSaysSo(t *testing.T) {
@@ -262,7 +262,7 @@ func TestClosedNotebookSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, need := range []action.Need{action.OnPath(access.Read, "path"), action.OnNewPath(access.Write, "path")} {
-		err := kit.Refused(t, probe(need), pathArg(t, "/Work/Doc"), kernel.API)
+		err := kit.Refused(t, resolvingAction(need), pathArg(t, "/Work/Doc"), kernel.API)
 		if e, _ := errors.AsType[*tool.Error](err); e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, "set_open_state") {
 			t.Errorf("got %+v", e)
 		}

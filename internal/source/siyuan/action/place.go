@@ -15,7 +15,7 @@ import (
 // Place returns where a block or document is. If it does not exist or is hidden, the error is [access.NotFound]. Results
 // are remembered for the rest of the call. The caller checks whether the level is high enough.
 func (r *Request) Place(ctx context.Context, what access.What, id string) (Target, error) {
-	found, err := r.blocks(ctx, what, []string{id})
+	found, err := r.resolveBlocks(ctx, what, []string{id})
 	if err != nil {
 		return Target{}, err
 	}
@@ -27,9 +27,9 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 	out, missing := r.cachedPlaces(ids)
 	if len(missing) > 1 {
 		for chunk := range slices.Chunk(missing, 200) {
-			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
+			rows, err := kernel.SQL[blockRow](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
 				kernel.QuoteIDs(chunk)+") LIMIT 1000")
-			if withoutSQL(err) {
+			if isSQLRefused(err) {
 				break // requested one by one below
 			}
 			if err != nil {
@@ -55,14 +55,14 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 	return out, nil
 }
 
-// withoutSQL reports whether a kernel refused SQL because it runs read-only.
-func withoutSQL(err error) bool {
+// isSQLRefused reports whether a kernel refused SQL because it runs read-only.
+func isSQLRefused(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Code == kernel.CodeReadOnly
 }
 
-// row is a block in a result of SQL.
-type row struct {
+// blockRow is a block in a result of SQL.
+type blockRow struct {
 	ID    kernel.ID `json:"id"`
 	Root  kernel.ID `json:"root_id"`
 	Box   kernel.ID `json:"box"`
@@ -70,7 +70,7 @@ type row struct {
 	HPath string    `json:"hpath"`
 }
 
-func (w *row) target() Target {
+func (w *blockRow) target() Target {
 	t := Target{What: access.Block, Subject: string(w.ID), ID: w.ID, Notebook: w.Box, Root: w.Root, Path: w.Path, HPath: w.HPath}
 	if t.Root == "" {
 		t.Root = w.ID
@@ -120,8 +120,8 @@ func (r *Request) lookUpPlace(ctx context.Context, id kernel.ID) (Target, error)
 	return r.cachePlace(t), nil
 }
 
-// blocks resolves ids in order. It fails for the first that does not exist or is hidden.
-func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([]Target, error) {
+// resolveBlocks resolves ids in order. It fails for the first that does not exist or is hidden.
+func (r *Request) resolveBlocks(ctx context.Context, what access.What, ids []string) ([]Target, error) {
 	typed := make([]kernel.ID, len(ids))
 	for i, id := range ids {
 		typed[i] = kernel.ID(id)
@@ -141,8 +141,8 @@ func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([
 	return out, nil
 }
 
-// notebooks resolves notebook ids. It fails for the first that does not exist.
-func (r *Request) notebooks(ctx context.Context, ids []string) ([]Target, error) {
+// resolveNotebooks resolves notebook ids. It fails for the first that does not exist.
+func (r *Request) resolveNotebooks(ctx context.Context, ids []string) ([]Target, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

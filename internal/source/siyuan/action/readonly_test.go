@@ -18,7 +18,7 @@ func TestReadOnlyKernel(t *testing.T) {
 	notebook := makeNotebook(t, kit, "工作")
 	a, b := makeDocument(t, kit, notebook, "/甲"), makeDocument(t, kit, notebook, "/乙")
 	kit.ReadOnly(true)
-	read := probe(action.OnPath(access.Read, "path"))
+	read := resolvingAction(action.OnPath(access.Read, "path"))
 	r := kit.Request(t, read, pathArg(t, "/工作/甲"))
 	if got, err := r.Resolve(t.Context(), "/工作/甲"); err != nil || got.ID != a {
 		t.Errorf("found %v, %v, want %s", got.ID, err, a)

@@ -51,6 +51,8 @@ type Workspace interface {
 	SetLevel(ctx context.Context, notebook kernel.ID, level access.Level) (old access.Level, err error)
 	// EditConfig changes the tool config.
 	EditConfig(ctx context.Context, edit func(raw map[string]any) error) (*access.Config, error)
+	// Memory reads the agent's memory, [AgentsFile], anew.
+	Memory(ctx context.Context) (string, error)
 	// NewNotebookLevel returns the level for new notebooks.
 	NewNotebookLevel() access.Level
 	// LocalFiles returns the rules for files on this machine.
@@ -141,8 +143,8 @@ func (r *Request) Targets(param string) []Target {
 // argument that has a Need.
 func (r *Request) Target(param string) Target { return r.Targets(param)[0] }
 
-// Written returns the targets that the action may change: those with a needed level of rw or rwd.
-func (r *Request) Written() []Target {
+// WritableTargets returns the targets that the action may change: those with a needed level of rw or rwd.
+func (r *Request) WritableTargets() []Target {
 	var out []Target
 	for i, n := range r.Action.Needs {
 		if n.Level < access.Write {

@@ -13,7 +13,7 @@ func (a *Action) Returned() []Field { return a.returned() }
 func returnedBy(spec *Spec) []Field {
 	d := resultDescription{seen: map[reflect.Type]bool{}}
 	if spec.Result != nil {
-		d.value(reflect.TypeOf(spec.Result), "")
+		d.addValue(reflect.TypeOf(spec.Result), "")
 	}
 	return d.fields
 }
@@ -24,27 +24,27 @@ type resultDescription struct {
 	seen   map[reflect.Type]bool
 }
 
-// value adds the members of a value of type t in JSON, each before its own members.
-func (d *resultDescription) value(t reflect.Type, prefix string) {
+// addValue adds the members of a value of type t in JSON, each before its own members.
+func (d *resultDescription) addValue(t reflect.Type, prefix string) {
 	switch t.Kind() {
 	case reflect.Pointer:
-		d.value(t.Elem(), prefix)
+		d.addValue(t.Elem(), prefix)
 	case reflect.Slice:
-		d.value(t.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
+		d.addValue(t.Elem(), strings.TrimSuffix(prefix, ".")+"[].")
 	case reflect.Struct:
 		again := d.seen[t]
 		d.seen[t] = true
 		for field := range t.Fields() {
-			d.member(field, prefix, again)
+			d.addMember(field, prefix, again)
 		}
 	}
 }
 
-func (d *resultDescription) member(f reflect.StructField, prefix string, again bool) {
+func (d *resultDescription) addMember(f reflect.StructField, prefix string, again bool) {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
 	case f.Anonymous && name == "":
-		d.value(f.Type, prefix)
+		d.addValue(f.Type, prefix)
 		return
 	case name == "-" || !f.IsExported():
 		return
@@ -56,6 +56,6 @@ func (d *resultDescription) member(f reflect.StructField, prefix string, again b
 		d.fields = append(d.fields, field)
 	}
 	if !again && !field.Verbose { // otherwise it is left out together with its members
-		d.value(f.Type, prefix+name+".")
+		d.addValue(f.Type, prefix+name+".")
 	}
 }

@@ -86,8 +86,8 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Needed returns the highest level that the action needs.
-func (a *Action) Needed() access.Level {
+// HighestLevel returns the highest level that the action needs.
+func (a *Action) HighestLevel() access.Level {
 	levels := []access.Level{access.None}
 	for _, n := range a.Needs {
 		levels = append(levels, n.Level)

@@ -69,7 +69,7 @@ func (s *valueShape) coerce(v gjson.Result) json.RawMessage {
 	}
 	switch s.typ {
 	case "array":
-		return s.list(v)
+		return s.coerceList(v)
 	case "object":
 		return s.coerceObject(v)
 	}
@@ -89,7 +89,7 @@ func (s *valueShape) coerceAlternative(v gjson.Result) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-func (s *valueShape) list(v gjson.Result) json.RawMessage {
+func (s *valueShape) coerceList(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && inner.IsArray() {
 		v = inner
 	}
@@ -186,5 +186,5 @@ func (p *Param) Fit(raw json.RawMessage) json.RawMessage {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return coerce(gjson.ParseBytes(raw), p)
+	return coerceParam(gjson.ParseBytes(raw), p)
 }

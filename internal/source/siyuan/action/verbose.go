@@ -19,8 +19,8 @@ type Members struct {
 // is safe for concurrent use.
 func (a *Action) Verbose() *Members { return a.verbose() }
 
-// Out reports whether the value itself is left out.
-func (m *Members) Out() bool { return m != nil && m.leaveOut }
+// IsLeftOut reports whether the value itself is left out.
+func (m *Members) IsLeftOut() bool { return m != nil && m.leaveOut }
 
 // Member returns the Members for a member of an object.
 func (m *Members) Member(name []byte) *Members {

@@ -50,7 +50,7 @@ func VerifyWorkspace(c connection.Choice) func(context.Context, *kernel.Client) 
 		if tool.KindOf(err) == tool.Unauthorized {
 			info, err = k.WorkspaceInfo(ctx)
 		}
-		if readOnly(err) {
+		if isReadOnlyError(err) {
 			return nil // without knowing its workspace, nothing is written to it
 		}
 		if err != nil {

@@ -68,8 +68,8 @@ func KernelSide(address, token string) CarrySide {
 // not exist. The Carry closes both sides; if Compare fails, they are closed at once.
 func Compare(ctx context.Context, from, to CarrySide) (*Carry, error) {
 	c := &Carry{absent: to.Absent}
-	source := c.side(from)
-	c.to = c.side(to)
+	source := c.addSide(from)
+	c.to = c.addSide(to)
 	for _, s := range []CarrySide{from, to} {
 		if s.Close != nil {
 			c.close = append(c.close, s.Close)
@@ -78,7 +78,7 @@ func Compare(ctx context.Context, from, to CarrySide) (*Carry, error) {
 	return c, c.compare(ctx, source)
 }
 
-func (c *Carry) side(of CarrySide) *siyuan.Source {
+func (c *Carry) addSide(of CarrySide) *siyuan.Source {
 	s := siyuan.New(siyuan.Options{Kernel: of.Kernel, DefaultLevel: of.Level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
 	c.close = append(c.close, s.Close, of.Kernel.Close)
 	return s

@@ -13,7 +13,7 @@ func TestSameNotebook(t *testing.T) {
 	for _, tt := range []struct {
 		id, name string
 		want     kernel.ID
-	}{{"1", "x", "1"}, {"9", "a", "1"}, {"3", "b", "3"}, {"9", "b", ""}, {"4", "a", "4"}, {"9", "x", ""}} {
+	}{{id: "1", name: "x", want: "1"}, {id: "9", name: "a", want: "1"}, {id: "3", name: "b", want: "3"}, {id: "9", name: "b"}, {id: "4", name: "a", want: "4"}, {id: "9", name: "x"}} {
 		got := sameNotebook(all, kernel.Notebook{ID: kernel.ID(tt.id), Name: tt.name})
 		if (got == nil) != (tt.want == "") || got != nil && got.ID != tt.want {
 			t.Errorf("%+v: %+v", tt, got)

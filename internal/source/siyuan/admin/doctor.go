@@ -122,7 +122,7 @@ type ExaminedVault struct {
 func Examine(ctx context.Context, e *Examined) *Report {
 	r := &Report{Schema: 1, SessionMount: "not_observable"}
 	x := &examination{report: r, skipped: "not reached"}
-	x.run(ctx, e)
+	x.runChecks(ctx, e)
 	for _, name := range []string{"configuration", "kernel", "token", "workspace", "endpoints", "clock", "levels", "tool config", "tools/list", "latency"} {
 		if !slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Name == name }) {
 			r.Checks = append(r.Checks, Check{Name: name, Status: NotChecked, Detail: x.skipped})
@@ -140,27 +140,27 @@ type examination struct {
 	skipped string
 }
 
-func (x *examination) ok(name, issue, detail, hint string) {
+func (x *examination) addOK(name, issue, detail, hint string) {
 	x.report.Checks = append(x.report.Checks, Check{name, CheckOK, issue, detail, hint})
 }
 
-func (x *examination) failed(name, issue string, err error) {
+func (x *examination) addFailed(name, issue string, err error) {
 	x.report.Checks = append(x.report.Checks, Check{Name: name}.Failed(issue, err))
 }
 
-func (x *examination) run(ctx context.Context, on *Examined) {
+func (x *examination) runChecks(ctx context.Context, on *Examined) {
 	if err := on.Err; err != nil {
 		issue := "connection_invalid"
 		if e, ok := errors.AsType[*tool.Error](err); ok && e.Code != "" {
 			issue = e.Code
 		}
-		x.failed("configuration", issue, err)
+		x.addFailed("configuration", issue, err)
 		return
 	}
 	choice := on.Choice
 	x.report.Connection = on.Name
 	if on.Vault != nil {
-		x.vault(ctx, on.Vault)
+		x.checkVault(ctx, on.Vault)
 		return
 	}
 	var detail strings.Builder
@@ -168,27 +168,27 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 	for _, w := range on.Warnings {
 		detail.WriteString("; " + w)
 	}
-	x.ok("configuration", "", detail.String(), "")
+	x.addOK("configuration", "", detail.String(), "")
 	if !x.checkIdentity(ctx, choice) {
 		return
 	}
 	x.kernel = kernel.New(choice.URL, kernel.Options{Token: choice.Token.Reveal(), ReadTimeout: tryTime, Waits: []time.Duration{}})
 	defer x.kernel.Close()
-	x.source = x.offer(access.Read)
+	x.source = x.newSource(access.Read)
 	defer x.source.Close()
 	x.checkKernel(ctx)
 }
 
-// offer returns a source for the examined kernel.
-func (x *examination) offer(level access.Level) *siyuan.Source {
+// newSource returns a source for the examined kernel.
+func (x *examination) newSource(level access.Level) *siyuan.Source {
 	return siyuan.New(siyuan.Options{Kernel: x.kernel, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // checkKernel runs the checks of a kernel that answers.
 func (x *examination) checkKernel(ctx context.Context) {
 	x.checkEndpoints(ctx)
-	x.clock(ctx)
-	x.levels(ctx)
+	x.checkClock(ctx)
+	x.checkLevels(ctx)
 	x.checkSwitches(ctx)
 	x.checkLatency(ctx)
 }
@@ -202,24 +202,24 @@ func (x *examination) checkIdentity(ctx context.Context, choice connection.Choic
 		if ok && e.Code == NotAKernel {
 			issue = NotAKernel
 		}
-		x.failed("kernel", issue, err)
+		x.addFailed("kernel", issue, err)
 		return false
 	case err != nil:
-		x.ok("kernel", "", "SiYuan "+facts.Version, "")
-		x.failed("token", "kernel_unauthorized", err)
+		x.addOK("kernel", "", "SiYuan "+facts.Version, "")
+		x.addFailed("token", "kernel_unauthorized", err)
 		return false
 	}
 	x.report.Kernel = &facts
-	x.ok("kernel", "", "SiYuan "+facts.Version, "")
-	x.ok("token", "", fmt.Sprintf("%s, accepted; notebooks: %d", choice.Token, facts.Notebooks), "")
+	x.addOK("kernel", "", "SiYuan "+facts.Version, "")
+	x.addOK("token", "", fmt.Sprintf("%s, accepted; notebooks: %d", choice.Token, facts.Notebooks), "")
 	if facts.ReadOnly {
-		x.ok("workspace", "kernel_read_only", "a read-only kernel does not report it", "its notes can be read; what writes or needs SQL is refused until it is started without --readonly")
+		x.addOK("workspace", "kernel_read_only", "a read-only kernel does not report it", "its notes can be read; what writes or needs SQL is refused until it is started without --readonly")
 		return true
 	}
 	if err := choice.Verify(facts.Workspace); err != nil {
-		x.failed("workspace", "other_workspace", err)
+		x.addFailed("workspace", "other_workspace", err)
 		return false
 	}
-	x.ok("workspace", "", facts.Workspace, "")
+	x.addOK("workspace", "", facts.Workspace, "")
 	return true
 }

@@ -35,55 +35,55 @@ func (x *examination) checkEndpoints(ctx context.Context) {
 	for _, f := range families {
 		if err := f.ask(); tool.KindOf(err) == kernel.NotInKernel && err != nil {
 			lacking = append(lacking, f.name)
-		} else if readOnly(err) {
+		} else if isReadOnlyError(err) {
 			refused = append(refused, f.name)
 		} else if err != nil {
-			x.failed("endpoints", "endpoint_failed", fmt.Errorf("%s: %w", f.name, err))
+			x.addFailed("endpoints", "endpoint_failed", fmt.Errorf("%s: %w", f.name, err))
 			return
 		}
 	}
 	if len(lacking) > 0 {
-		x.failed("endpoints", "unsupported_by_kernel", &tool.Error{
+		x.addFailed("endpoints", "unsupported_by_kernel", &tool.Error{
 			Op: "check", Kind: kernel.NotInKernel, Message: "this kernel has none for " + strings.Join(lacking, ", "),
 			Hint: "update SiYuan; the tools that need no more than it has work",
 		})
 		return
 	}
 	if len(refused) > 0 {
-		x.ok("endpoints", "kernel_read_only", "a read-only kernel refuses "+strings.Join(refused, ", "), "")
+		x.addOK("endpoints", "kernel_read_only", "a read-only kernel refuses "+strings.Join(refused, ", "), "")
 		return
 	}
-	x.ok("endpoints", "", fmt.Sprintf("%d families requested, all present", len(families)), "")
+	x.addOK("endpoints", "", fmt.Sprintf("%d families requested, all present", len(families)), "")
 }
 
 // clockSkew is how far the clocks of two machines usually differ.
 const clockSkew = 30 * time.Second
 
-func (x *examination) clock(ctx context.Context) {
+func (x *examination) checkClock(ctx context.Context) {
 	before := time.Now()
 	ms, err := x.kernel.CurrentTime(ctx)
 	if err != nil {
-		x.failed("clock", "endpoint_failed", err)
+		x.addFailed("clock", "endpoint_failed", err)
 		return
 	}
 	skew := time.UnixMilli(ms).Sub(before.Add(time.Since(before) / 2)).Round(time.Second)
 	if skew.Abs() > clockSkew {
-		x.ok("clock", "clock_skew", fmt.Sprintf("the kernel's clock is off by %v", skew), "set the clocks right: times of notes and of undo are compared")
+		x.addOK("clock", "clock_skew", fmt.Sprintf("the kernel's clock is off by %v", skew), "set the clocks right: times of notes and of undo are compared")
 		return
 	}
-	x.ok("clock", "", "the same as here", "")
+	x.addOK("clock", "", "the same as here", "")
 }
 
-// levels checks the files of levels.
-func (x *examination) levels(ctx context.Context) {
+// checkLevels checks the files of levels.
+func (x *examination) checkLevels(ctx context.Context) {
 	s, err := x.source.Levels().Snapshot(ctx, true)
 	if err != nil {
-		x.failed("levels", "permission_unavailable", err)
+		x.addFailed("levels", "permission_unavailable", err)
 		return
 	}
 	all, err := s.All(ctx)
 	if err != nil {
-		x.failed("levels", "endpoint_failed", err)
+		x.addFailed("levels", "endpoint_failed", err)
 		return
 	}
 	count := map[access.Level]int{}
@@ -104,7 +104,7 @@ func (x *examination) levels(ctx context.Context) {
 		issue, hint = "nothing_writable", "collie siyuan permission set NOTEBOOK rw lets tools write in one"
 	}
 	files := x.existingFiles(ctx, access.LevelFiles())
-	x.ok("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
+	x.addOK("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
 }
 
 // existingFiles returns the names of the files that exist in the workspace.
@@ -123,7 +123,7 @@ func (x *examination) existingFiles(ctx context.Context, files []string) string 
 func (x *examination) checkSwitches(ctx context.Context) {
 	cfg := x.source.Switches().Current(ctx)
 	if cfg.Problem != nil {
-		x.failed("tool config", "tool_configuration_unreadable", cfg.Problem)
+		x.addFailed("tool config", "tool_configuration_unreadable", cfg.Problem)
 		return
 	}
 	x.report.strict = cfg.Strict != nil && *cfg.Strict
@@ -137,12 +137,12 @@ func (x *examination) checkSwitches(ctx context.Context) {
 	case len(cfg.Findings) > 0:
 		issue, hint = "tool_configuration_findings", "collie siyuan config show lists what has no effect"
 	}
-	x.ok("tool config", issue, detail, hint)
+	x.addOK("tool config", issue, detail, hint)
 	catalog := source.New([]tool.Source{x.source}, source.Options{})
 	defer catalog.Close()
 	raw, _ := catalog.List(ctx, tool.ListTools, "")
 	x.report.ToolsListBytes = len(raw)
-	x.ok("tools/list", "", fmt.Sprintf("%d bytes", len(raw)), "")
+	x.addOK("tools/list", "", fmt.Sprintf("%d bytes", len(raw)), "")
 }
 
 // checkLatency measures how long a simple request takes.
@@ -152,7 +152,7 @@ func (x *examination) checkLatency(ctx context.Context) {
 	for i := range took {
 		began := time.Now()
 		if _, err := x.kernel.Notebooks(ctx); err != nil {
-			x.failed("latency", "endpoint_failed", err)
+			x.addFailed("latency", "endpoint_failed", err)
 			return
 		}
 		took[i] = time.Since(began)
@@ -160,23 +160,23 @@ func (x *examination) checkLatency(ctx context.Context) {
 	slices.Sort(took)
 	middle := took[calls/2]
 	x.report.LatencyMS = float64(middle.Microseconds()) / 1000
-	x.ok("latency", "", fmt.Sprintf("%v in the middle of %d calls", middle.Round(10*time.Microsecond), calls), "")
+	x.addOK("latency", "", fmt.Sprintf("%v in the middle of %d calls", middle.Round(10*time.Microsecond), calls), "")
 }
 
-// vault runs the checks of the built-in vault. It does not create a missing file.
-func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
+// checkVault runs the checks of the built-in vault. It does not create a missing file.
+func (x *examination) checkVault(ctx context.Context, v *ExaminedVault) {
 	x.kernel = v.Kernel
-	x.source = x.offer(v.Level)
+	x.source = x.newSource(v.Level)
 	defer x.source.Close()
 	if !v.Exists {
-		x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path+", which the first use makes", "")
+		x.addOK("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path+", which the first use makes", "")
 		x.skipped = "the vault is not made yet"
 		x.checkSwitches(ctx)
 		return
 	}
-	x.ok("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path, "")
+	x.addOK("configuration", "", "no SiYuan is configured: the built-in vault serves, "+v.Path, "")
 	if err := v.Open(ctx); err != nil {
-		x.failed("kernel", "vault_unreadable", err)
+		x.addFailed("kernel", "vault_unreadable", err)
 		return
 	}
 	version, err := x.kernel.Version(ctx)
@@ -185,13 +185,13 @@ func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
 		facts, err = facts.withDetails(ctx, x.kernel)
 	}
 	if err != nil {
-		x.failed("kernel", "endpoint_failed", err)
+		x.addFailed("kernel", "endpoint_failed", err)
 		return
 	}
 	facts.Workspace = v.Path
 	x.report.Kernel = &facts
-	x.ok("kernel", "", "the vault, which answers as SiYuan "+facts.Version+" does", "")
-	x.ok("token", "", fmt.Sprintf("none is needed; notebooks: %d", facts.Notebooks), "")
-	x.ok("workspace", "", facts.Workspace, "")
+	x.addOK("kernel", "", "the vault, which answers as SiYuan "+facts.Version+" does", "")
+	x.addOK("token", "", fmt.Sprintf("none is needed; notebooks: %d", facts.Notebooks), "")
+	x.addOK("workspace", "", facts.Workspace, "")
 	x.checkKernel(ctx)
 }

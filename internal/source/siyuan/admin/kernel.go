@@ -36,7 +36,7 @@ func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (Ke
 	defer stranger.Close()
 	var err error
 	if facts.Version, err = stranger.Version(ctx); err != nil {
-		return facts, notSiYuan(err, address)
+		return facts, notSiYuanError(err, address)
 	}
 	opts.Token = token
 	k := kernel.New(address, opts)
@@ -53,22 +53,22 @@ func (facts KernelFacts) withDetails(ctx context.Context, k *kernel.Client) (Ker
 	}
 	facts.Notebooks = len(list)
 	info, err := k.WorkspaceInfo(ctx)
-	facts.Workspace, facts.ReadOnly = info.Dir, readOnly(err)
+	facts.Workspace, facts.ReadOnly = info.Dir, isReadOnlyError(err)
 	if facts.ReadOnly {
 		return facts, nil
 	}
 	return facts, err
 }
 
-// readOnly reports whether a kernel refused something because it runs read-only.
-func readOnly(err error) bool {
+// isReadOnlyError reports whether a kernel refused something because it runs read-only.
+func isReadOnlyError(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Code == kernel.CodeReadOnly
 }
 
-// notSiYuan returns err, or an error that says that no SiYuan is there: every kernel has the endpoint that is
+// notSiYuanError returns err, or an error that says that no SiYuan is there: every kernel has the endpoint that is
 // missing.
-func notSiYuan(err error, address string) error {
+func notSiYuanError(err error, address string) error {
 	if tool.KindOf(err) != kernel.NotInKernel && tool.KindOf(err) != kernel.API {
 		return err
 	}

@@ -93,7 +93,7 @@ func FindNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
 	case 1:
 		return named[0], nil
 	case 0:
-		return NotebookLevel{}, unknownNotebook(all, notebook)
+		return NotebookLevel{}, unknownNotebookError(all, notebook)
 	}
 	ids := make([]string, len(named))
 	for i, b := range named {
@@ -105,7 +105,7 @@ func FindNotebook(all []NotebookLevel, notebook string) (NotebookLevel, error) {
 	}
 }
 
-func unknownNotebook(all []NotebookLevel, notebook string) error {
+func unknownNotebookError(all []NotebookLevel, notebook string) error {
 	names := make([]string, len(all))
 	for i, b := range all {
 		names[i] = b.Name

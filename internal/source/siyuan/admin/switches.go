@@ -184,7 +184,7 @@ func switchEdit(name string, on bool) (func(raw map[string]any) error, error) {
 		none := !anyOn(raw, t.Name)
 		if isAction {
 			setMember(raw, t.Name, "actions."+actionName, on)
-			if on && none {
+			if on {
 				setMember(raw, t.Name, "enabled", true)
 			}
 			return nil

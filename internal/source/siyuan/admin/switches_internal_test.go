@@ -13,19 +13,21 @@ import (
 
 func TestSwitching(t *testing.T) {
 	t.Parallel()
-	const off = `{"mascot":{"enabled":false,"actions":{"get_balance":false}},"tag":{"enabled":true,"actions":{"list":true,"remove":true}},"x":1}`
+	const off = `{"mascot":{"enabled":false,"actions":{"get_balance":false}},"tag":{"enabled":true,"actions":{"list":true,"remove":true}},` +
+		`"flashcard":{"enabled":false,"actions":{"list_cards":true,"review_card":false}},"x":1}`
 	for _, tt := range []struct {
 		name string
 		on   bool
 		want map[string]any // members that differ, by path
 	}{
-		{"tag", false, map[string]any{"tag.enabled": false}},
-		{"tag.remove", false, map[string]any{"tag.actions.remove": false}},
-		{"mascot.get_balance", true, map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
-		{"mascot.get-balance", true, map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
-		{"readOnlyTools", true, map[string]any{"readOnlyTools": true}},
-		{"writeSafety.strictMode", true, map[string]any{"writeSafety.strictMode": true}},
-		{"debug.slimResponses", false, map[string]any{"debug.slimResponses": false}},
+		{name: "tag", want: map[string]any{"tag.enabled": false}},
+		{name: "tag.remove", want: map[string]any{"tag.actions.remove": false}},
+		{name: "mascot.get_balance", on: true, want: map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
+		{name: "flashcard.review_card", on: true, want: map[string]any{"flashcard.enabled": true, "flashcard.actions.review_card": true}},
+		{name: "mascot.get-balance", on: true, want: map[string]any{"mascot.enabled": true, "mascot.actions.get_balance": true}},
+		{name: "readOnlyTools", on: true, want: map[string]any{"readOnlyTools": true}},
+		{name: "writeSafety.strictMode", on: true, want: map[string]any{"writeSafety.strictMode": true}},
+		{name: "debug.slimResponses", want: map[string]any{"debug.slimResponses": false}},
 	} {
 		edit, err := switchEdit(tt.name, tt.on)
 		if err != nil {

@@ -49,7 +49,7 @@ func addColumn(p retryWaits) *action.Action {
 		if strings.TrimSpace(a.KeyName) == "" {
 			return nil, r.Invalid("keyName", "is blank")
 		}
-		db, err := load(ctx, r, a.AVID)
+		db, err := loadDatabase(ctx, r, a.AVID)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func addColumn(p retryWaits) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		shownIn, err := block(ctx, r, r.Target("avID"))
+		shownIn, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}

@@ -14,8 +14,8 @@ import (
 
 // This file creates a database, which av.render does for the argument createIfNotExist.
 
-// create creates a database, and a block that shows it unless one exists.
-func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs, out *renderResult) error {
+// createDatabase creates a database, and a block that shows it unless one exists.
+func createDatabase(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs, out *renderResult) error {
 	if r.Config.ReadOnly || r.Config.Unreadable { // the action is classified as reading, so this is not checked elsewhere
 		return &tool.Error{
 			Op: "create", Kind: tool.Disabled, Code: "action_disabled", Subject: string(a.ID),
@@ -30,7 +30,7 @@ func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs,
 	through, exists := at.ID, action.ShowsDatabase(dom, a.ID)
 	if !exists {
 		through = kernel.NewID()
-		if err := insert(ctx, r, a.ID, through, at); err != nil {
+		if err := insertDatabaseBlock(ctx, r, a.ID, through, at); err != nil {
 			return err
 		}
 	}
@@ -53,9 +53,9 @@ func (p retryWaits) pollMirror(ctx context.Context, k *kernel.Client, id, block 
 	})
 }
 
-// insert inserts a block that shows a database after another block. Into a document or a list item it is appended,
+// insertDatabaseBlock inserts a block that shows a database after another block. Into a document or a list item it is appended,
 // because a list may contain only items.
-func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at action.Target) error {
+func insertDatabaseBlock(ctx context.Context, r *action.Request, id, block kernel.ID, at action.Target) error {
 	dom, err := r.Kernel.SpinDOM(ctx, fmt.Sprintf(
 		`<div class="av" data-node-id=%q data-av-id=%q data-type="NodeAttributeView" data-av-type="table"></div>`, block, id))
 	if err != nil {

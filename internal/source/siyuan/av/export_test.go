@@ -10,8 +10,10 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Hasty returns the tool with short waits.
-func Hasty() action.Tool { return tools(retryWaits{time.Millisecond, 2 * time.Millisecond}) }
+// ToolWithShortWaits returns the tool with short waits.
+func ToolWithShortWaits() action.Tool {
+	return tools(retryWaits{time.Millisecond, 2 * time.Millisecond})
+}
 
 // Table returns what render makes of an answer of the kernel: the number of columns, the cells of
 // each row as text, the number of groups, and the number of all rows.
@@ -27,10 +29,10 @@ func Table(raw json.RawMessage) (columns int, rows []string, groups, count int, 
 	return len(t.Columns), rows, len(t.Groups), t.RowCount, nil
 }
 
-// Hide leaves an id out of an answer.
-func Hide(raw []byte, id string) (json.RawMessage, error) {
+// MaskID leaves an id out of an answer.
+func MaskID(raw []byte, id string) (json.RawMessage, error) {
 	m := &mask{ids: map[kernel.ID]bool{kernel.ID(id): true}, hidden: 1}
-	return m.apply(raw)
+	return m.removeHidden(raw)
 }
 
 // ReadDate reads a date as callers write it.

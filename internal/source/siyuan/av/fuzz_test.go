@@ -24,7 +24,7 @@ func FuzzMask(f *testing.F) {
 		if !json.Valid(raw) || id == "" || len(id) > 40 {
 			t.Skip("no answer of a kernel, or no id")
 		}
-		out, err := av.Hide(raw, id)
+		out, err := av.MaskID(raw, id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,7 @@ type primaryResult struct {
 // are hidden, so this package cuts the pages itself.
 const maxPageSize = math.MaxInt32
 
+// primaryKeyValues returns the action get_primary_key_values of the tool av.
 func primaryKeyValues() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_primary_key_values", Purpose: "List the rows of a database with their ids",
@@ -110,7 +111,7 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	}
 	var readable []kernel.Value
 	for _, v := range primary {
-		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && redactor.Hides(v.Block.ID) {
+		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && redactor.HidesBlock(v.Block.ID) {
 			if keyword != "" { // the match was in hidden text
 				continue
 			}

@@ -70,7 +70,7 @@ func newGrouped(t *testing.T) (*workspace, *viewWithGroup) {
 func TestRenderGroups(t *testing.T) {
 	t.Parallel()
 	w, g := newGrouped(t)
-	a := act(t, "render")
+	a := findAction(t, "render")
 	got := w.Must(t, a, args("id", db, "pageSize", 4))
 	if got.Get("total").Int() != 6 || got.Get("table.rows.#").Int() != 4 || !got.Get("hasNextPage").Bool() || len(g.asked) != 1 {
 		t.Errorf("pages are of all groups: %s", got.Raw)
@@ -97,7 +97,7 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	t.Parallel()
 	w, _ := newGrouped(t)
 	w.Levels[w.secret] = access.None
-	got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+	got := w.Must(t, findAction(t, "render"), args("id", db, "verbose", true))
 	for _, hidden := range []string{"row source", "20261121033140-kwikeg5", "20261121033140-g1trq9e"} {
 		if strings.Contains(got.Raw, hidden) {
 			t.Errorf("%s is shown: %s", hidden, got.Raw)
@@ -118,9 +118,9 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	refs := w.child(kernel.ID(w.Doc(string(w.home), "/Refs", fmt.Sprintf("copied ((%s 'hidden row 暗'))", w.hidden))))
+	refs := w.firstBlock(kernel.ID(w.Doc(string(w.home), "/Refs", fmt.Sprintf("copied ((%s 'hidden row 暗'))", w.hidden))))
 	const rowC, of = kernel.ID("20240801130000-rowcccc"), "20240801140000-group0"
-	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{map[string]any{"itemID": rowC, "id": refs, "isDetached": false}}})
+	w.transact(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{map[string]any{"itemID": rowC, "id": refs, "isDetached": false}}})
 	groups := func(key string, rows map[kernel.ID]string, shown bool) []any {
 		var out []any
 		for i, row := range []kernel.ID{rowA, rowS, rowC} {
@@ -156,16 +156,16 @@ func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 	} {
 		for _, key := range []string{"block", "text"} {
 			client(answer(key, false))
-			w.leaks(name+" of groups by "+key, w.Must(t, act(t, "render"), call))
+			w.checkLeaksNothing(name+" of groups by "+key, w.Must(t, findAction(t, "render"), call))
 		}
 		client(answer("select", false))
-		if got := w.Must(t, act(t, "render"), call); got.Get("table.groups.#").Int() != 3 {
+		if got := w.Must(t, findAction(t, "render"), call); got.Get("table.groups.#").Int() != 3 {
 			t.Errorf("%s: options are not shown: %s", name, got.Raw)
 		}
 	}
 	client(answer("block", true))
-	got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
-	w.leaks("rows", got)
+	got := w.Must(t, findAction(t, "render"), args("id", db, "verbose", true))
+	w.checkLeaksNothing("rows", got)
 	if n := got.Get("table.groups").Array(); len(n) != 2 || n[0].Get("name").Str != "open row 行" || n[1].Get("name").Str != "" {
 		t.Errorf("groups: %s", got.Get("table.groups").Raw)
 	}
@@ -186,7 +186,7 @@ func TestAddRowsToAGroup(t *testing.T) {
 			view, group = v.ID, v.Groups[0].ID
 		}
 	}
-	a := act(t, "add_rows")
+	a := findAction(t, "add_rows")
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{"x"}, "groupID", actiontest.Nowhere), tool.Invalid)
 	for _, v := range stored.Views {
 		if v.ID != view {

@@ -57,18 +57,18 @@ type valueType struct {
 
 // valueTypes are all forms of values. Multiple selections may also be called by the type of their column.
 var valueTypes = []valueType{
-	{"text", "text", "text", "a text"},
-	{"number", "number", "number", "a number"},
-	{"date", "date", "date", "a date"},
-	{"checkbox", "checkbox", "checked", "true or false"},
-	{"select", "select", "option", "the name of an option"},
-	{"multi_select", "mSelect", "options", "a list of names of options"},
-	{"relation", "relation", "relationBlockIDs", "a list of row ids"},
-	{"url", "url", "url", "a text"},
-	{"email", "email", "email", "a text"},
-	{"phone", "phone", "phone", "a text"},
-	{"mAsset", "mAsset", "assets", `a list such as [{"type":"file","content":"assets/a.pdf"}]`},
-	{"mSelect", "mSelect", "options", "a list of names of options"},
+	{name: "text", column: "text", member: "text", expected: "a text"},
+	{name: "number", column: "number", member: "number", expected: "a number"},
+	{name: "date", column: "date", member: "date", expected: "a date"},
+	{name: "checkbox", column: "checkbox", member: "checked", expected: "true or false"},
+	{name: "select", column: "select", member: "option", expected: "the name of an option"},
+	{name: "multi_select", column: "mSelect", member: "options", expected: "a list of names of options"},
+	{name: "relation", column: "relation", member: "relationBlockIDs", expected: "a list of row ids"},
+	{name: "url", column: "url", member: "url", expected: "a text"},
+	{name: "email", column: "email", member: "email", expected: "a text"},
+	{name: "phone", column: "phone", member: "phone", expected: "a text"},
+	{name: "mAsset", column: "mAsset", member: "assets", expected: `a list such as [{"type":"file","content":"assets/a.pdf"}]`},
+	{name: "mSelect", column: "mSelect", member: "options", expected: "a list of names of options"},
 }
 
 // typeNamed returns the valueType with a name; nil if it is unknown.
@@ -137,7 +137,7 @@ func (in *input) normalize(a *action.Action) (member, wrong string) {
 	if got[0] == "value" {
 		return in.fromValue(typ, a.Param(typ.member))
 	}
-	return in.check()
+	return in.checkAndDeduplicate()
 }
 
 // fromValue decodes the member value.
@@ -153,15 +153,15 @@ func (in *input) fromValue(typ *valueType, p *action.Param) (member, wrong strin
 	if err != nil {
 		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", content.Clip(string(in.Value), 60), typ.expected, typ.name)
 	}
-	if member, wrong = in.check(); member == typ.member {
+	if member, wrong = in.checkAndDeduplicate(); member == typ.member {
 		member = "value"
 	}
 	return member, wrong
 }
 
-// check checks what the schema cannot express, and what the schema would check if the value had not come in the member
+// checkAndDeduplicate checks what the schema cannot express, and what the schema would check if the value had not come in the member
 // value. It removes duplicate selections.
-func (in *input) check() (member, wrong string) {
+func (in *input) checkAndDeduplicate() (member, wrong string) {
 	switch {
 	case in.Date != nil && in.Date.wrong != "":
 		return "date", in.Date.wrong
@@ -249,7 +249,7 @@ func (m *dateInput) UnmarshalJSON(raw []byte) error {
 
 // parseDigits parses a date that consists of digits: SiYuan's own format, or milliseconds.
 func parseDigits(text string, n int64) dateInput {
-	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 {
+	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 { // other years are rather milliseconds
 		return dateInput{at: at, hasTime: len(text) > len("20060102")}
 	}
 	at := time.UnixMilli(n)

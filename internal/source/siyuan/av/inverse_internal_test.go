@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// TestFormer: cellInput writes each stored value in the form that set_cells accepts.
 func TestFormer(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ value, want string }{
@@ -45,6 +46,7 @@ func TestFormer(t *testing.T) {
 	}
 }
 
+// decoded returns a JSON value decoded, to compare values and not their spelling.
 func decoded(t *testing.T, raw string) (v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(raw), &v); err != nil {

@@ -79,9 +79,9 @@ func (m *mask) hideRows(ctx context.Context, r *action.Request, db *kernel.Datab
 			continue
 		}
 		m.rows[v.RowID] = true
-		if b := v.Block; b != nil && b.ID != "" && redactor.Hides(b.ID) {
+		if b := v.Block; b != nil && b.ID != "" && redactor.HidesBlock(b.ID) {
 			m.copied[b.ID], m.copied[v.RowID] = true, true
-			m.hide(v.RowID, v.ColumnID)
+			m.hideCell(v.RowID, v.ColumnID)
 		}
 	}
 	for i := range db.Columns {
@@ -104,7 +104,7 @@ func (m *mask) hideRelated(ctx context.Context, r *action.Request, c *kernel.Dat
 	}
 	var related *kernel.Database
 	if ok {
-		if related, err = load(ctx, r, id); err != nil {
+		if related, err = loadDatabase(ctx, r, id); err != nil {
 			return nil, err
 		}
 		if _, err := m.hideRows(ctx, r, related); err != nil {
@@ -128,7 +128,7 @@ func (m *mask) hideRelated(ctx context.Context, r *action.Request, c *kernel.Dat
 				m.ids[row] = true
 			}
 			if m.ids[row] || m.copied[row] {
-				m.hide(v.RowID, c.Column.ID)
+				m.hideCell(v.RowID, c.Column.ID)
 			}
 		}
 	}
@@ -140,10 +140,10 @@ func (m *mask) hideComputed(db *kernel.Database, c *kernel.Column, related map[k
 	rows := db.Primary()
 	switch {
 	case c.Type == siyuanapi.ColumnTemplate:
-		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // the template may read more than its own row
+		mayReadOthers := puretemplate.Judge(puretemplate.Column, c.Template) != nil // the template may read more than its own row
 		for i := range rows {
-			if reads || m.hasHiddenCell(rows[i].RowID) {
-				m.hide(rows[i].RowID, c.ID)
+			if mayReadOthers || m.hasHiddenCell(rows[i].RowID) {
+				m.hideCell(rows[i].RowID, c.ID)
 			}
 		}
 	case c.Rollup != nil:
@@ -153,14 +153,14 @@ func (m *mask) hideComputed(db *kernel.Database, c *kernel.Column, related map[k
 		}
 		for i := range rows {
 			if relatedDB == nil || isDerived(relatedDB, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
-				m.hide(rows[i].RowID, c.ID)
+				m.hideCell(rows[i].RowID, c.ID)
 			}
 		}
 	}
 }
 
-// hide hides a cell.
-func (m *mask) hide(row, column kernel.ID) {
+// hideCell hides a cell.
+func (m *mask) hideCell(row, column kernel.ID) {
 	if m.cells[row] == nil {
 		m.cells[row] = map[kernel.ID]bool{}
 	}
@@ -187,5 +187,5 @@ func boundTo(primary []kernel.Value) []kernel.ID {
 	return ids
 }
 
-// isVisible reports whether a row of the database may be shown.
-func (m *mask) isVisible(id kernel.ID) bool { return m == nil || !m.ids[id] }
+// isVisibleRow reports whether a row of the database may be shown.
+func (m *mask) isVisibleRow(id kernel.ID) bool { return m == nil || !m.ids[id] }

@@ -11,8 +11,8 @@ import (
 
 // This file removes hidden notes from what the kernel says about a database.
 
-// apply removes hidden data from any JSON of the database.
-func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
+// removeHidden removes hidden data from any JSON of the database.
+func (m *mask) removeHidden(raw json.RawMessage) (json.RawMessage, error) {
 	if m == nil {
 		return raw, nil
 	}
@@ -22,16 +22,16 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, err
 	}
-	return json.Marshal(m.walk(v))
+	return json.Marshal(m.cleanValue(v))
 }
 
-// applyToSearch is like [mask.apply] for search results. The kernel also searched hidden data, so a row with a hidden cell is
+// removeHiddenFromSearch is like [mask.removeHidden] for search results. The kernel also searched hidden data, so a row with a hidden cell is
 // kept only if its visible cells match the query.
-func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage, error) {
+func (m *mask) removeHiddenFromSearch(raw json.RawMessage, query string) (json.RawMessage, error) {
 	if m == nil || query == "" || len(m.cells) == 0 {
-		return m.apply(raw)
+		return m.removeHidden(raw)
 	}
-	masked, err := m.apply(raw)
+	masked, err := m.removeHidden(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +44,17 @@ func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage
 			m.ids[row.ID] = true
 		}
 	}
-	return m.apply(raw)
+	return m.removeHidden(raw)
 }
 
-func (m *mask) walk(v any) any {
+// cleanValue returns any decoded JSON value without hidden data.
+func (m *mask) cleanValue(v any) any {
 	switch v := v.(type) {
 	case []any:
 		kept := make([]any, 0, len(v))
 		for _, item := range v {
 			if !m.isHidden(item) {
-				kept = append(kept, m.walk(item))
+				kept = append(kept, m.cleanValue(item))
 			}
 		}
 		return kept
@@ -64,7 +65,7 @@ func (m *mask) walk(v any) any {
 				delete(v, k)
 				continue
 			}
-			v[k] = m.walk(v[k])
+			v[k] = m.cleanValue(v[k])
 		}
 	case string:
 		if m.ids[kernel.ID(v)] {
@@ -130,14 +131,14 @@ func (m *mask) hideMembers(v map[string]any) {
 	if calc, ok := v["calc"].(map[string]any); ok && (m.hidden > 0 || len(m.cells) > 0) {
 		calc["result"] = nil // computed from hidden rows as well
 	}
-	m.count(v, "rows", "rowCount")
-	m.count(v, "cards", "cardCount")
-	m.hideGroup(v)
+	m.correctCount(v, "rows", "rowCount")
+	m.correctCount(v, "cards", "cardCount")
+	m.hideGroups(v)
 }
 
-// count corrects a number of rows to the visible rows in the same object. In a view with groups, the groups hold the
+// correctCount corrects a number of rows to the visible rows in the same object. In a view with groups, the groups hold the
 // rows.
-func (m *mask) count(v map[string]any, list, number string) {
+func (m *mask) correctCount(v map[string]any, list, number string) {
 	if _, ok := v[number]; !ok {
 		return
 	}
@@ -161,10 +162,10 @@ func (m *mask) count(v map[string]any, list, number string) {
 	v[number] = len(seen)
 }
 
-// hideGroup hides names of groups that come from hidden rows, and groups without visible rows. Because of a query or
+// hideGroups hides names of groups that come from hidden rows, and groups without visible rows. Because of a query or
 // paging, a visible group can be empty, so an empty group is kept only if it is named after an option of its column.
 // Stored groups have only the ids of their rows.
-func (m *mask) hideGroup(v map[string]any) {
+func (m *mask) hideGroups(v map[string]any) {
 	groups, ok := v["groups"].([]any)
 	if !ok {
 		return

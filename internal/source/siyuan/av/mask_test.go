@@ -10,8 +10,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// leaks fails the test if a result reveals anything of the hidden row.
-func (w *workspace) leaks(name string, got gjson.Result, more ...string) {
+// checkLeaksNothing fails the test if a result reveals anything of the hidden row.
+func (w *workspace) checkLeaksNothing(name string, got gjson.Result, more ...string) {
 	w.t.Helper()
 	for _, secret := range append([]string{"hidden row", "暗", string(w.hidden), string(rowS), "Geheim", string(w.secret), "classified"}, more...) {
 		if strings.Contains(got.Raw, secret) {
@@ -24,7 +24,7 @@ func (w *workspace) leaks(name string, got gjson.Result, more ...string) {
 func TestHiddenRows(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.cell(db, rowS, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "classified"}})
+	w.setCell(db, rowS, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "classified"}})
 	calls := map[string]string{
 		"get":                    args("id", db, "verbose", true),
 		"render":                 args("id", db, "verbose", true),
@@ -32,14 +32,14 @@ func TestHiddenRows(t *testing.T) {
 	}
 	rows := map[string]string{"get": "resolvedRows.#", "render": "total", "get_primary_key_values": "total"}
 	for name, call := range calls {
-		if got := w.Must(t, act(t, name), call); got.Get(rows[name]).Int() != 3 || got.Get("partial").Exists() {
+		if got := w.Must(t, findAction(t, name), call); got.Get(rows[name]).Int() != 3 || got.Get("partial").Exists() {
 			t.Errorf("%s of what is all readable: %s", name, got.Raw)
 		}
 	}
 	w.Levels[w.secret] = access.None
 	for name, call := range calls {
-		got := w.Must(t, act(t, name), call)
-		w.leaks(name, got)
+		got := w.Must(t, findAction(t, name), call)
+		w.checkLeaksNothing(name, got)
 		if got.Get(rows[name]).Int() != 2 || !strings.Contains(got.Raw, "own 游离") || !strings.Contains(got.Raw, "open row 行") {
 			t.Errorf("%s: %s", name, got.Raw)
 		}
@@ -56,8 +56,8 @@ func TestHiddenRows(t *testing.T) {
 			"render":                 args("id", db, "query", word),
 			"get_primary_key_values": args("avID", db, "keyword", word),
 		} {
-			got := w.Must(t, act(t, name), call)
-			without := w.Must(t, act(t, name), strings.ReplaceAll(call, word, "nothing has this"))
+			got := w.Must(t, findAction(t, name), call)
+			without := w.Must(t, findAction(t, name), strings.ReplaceAll(call, word, "nothing has this"))
 			if a, b := strings.ReplaceAll(got.Raw, word, ""), strings.ReplaceAll(without.Raw, "nothing has this", ""); a != b {
 				t.Errorf("%s tells %q from a word that is nowhere:\n%s\n%s", name, word, a, b)
 			}
@@ -70,7 +70,7 @@ func TestHiddenRowsLeaveNoGaps(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
-	got := w.Must(t, act(t, "render"), args("id", db, "pageSize", 2))
+	got := w.Must(t, findAction(t, "render"), args("id", db, "pageSize", 2))
 	if got.Get("table.rows.#").Int() != 2 || got.Get("pageCount").Int() != 1 || got.Get("table.rowCount").Int() != 2 {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -92,34 +92,34 @@ func TestHiddenRelations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorkspace(t)
-			relation := w.relation(c.place(w))
-			w.cell(db, rowA, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{targetA}}})
-			numbers := w.columnOf(other, "number")
-			w.cell(other, targetA, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 10, "isNotEmpty": true}})
-			w.cell(other, targetB, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 4711.25, "isNotEmpty": true}})
-			rollup, template := w.column("rollup"), w.column("template")
-			w.do(kernel.Operation{
+			relation := w.addRelation(c.place(w))
+			w.setCell(db, rowA, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{targetA}}})
+			numbers := w.addColumnTo(other, "number")
+			w.setCell(other, targetA, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 10, "isNotEmpty": true}})
+			w.setCell(other, targetB, numbers, map[string]any{"type": "number", "number": map[string]any{"content": 4711.25, "isNotEmpty": true}})
+			rollup, template := w.addColumn("rollup"), w.addColumn("template")
+			w.transact(kernel.Operation{
 				"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": numbers,
 				"data": map[string]any{"calc": map[string]any{"operator": "Sum"}},
 			}, kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": "computed text"})
-			before := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells")
+			before := w.Must(t, findAction(t, "render"), args("id", db)).Get("table.rows.2.cells")
 			if !strings.HasSuffix(before.Raw, `["target A","hidden row 暗"],[4721.25],"computed text"]`) {
 				t.Fatalf("readable: %s", before.Raw)
 			}
 			w.Levels[w.secret] = access.None
-			got := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
-			w.leaks("render", got, targetB, "4711.25", "4721.25")
+			got := w.Must(t, findAction(t, "render"), args("id", db, "verbose", true))
+			w.checkLeaksNothing("render", got, targetB, "4711.25", "4721.25")
 			if cells := got.Get("table.rows.1.cells"); !strings.HasSuffix(cells.Raw, "null,"+c.seen+",null,null]") {
 				t.Errorf("row that shows a hidden one: %s", cells.Raw)
 			}
-			stored := w.Must(t, act(t, "get"), args("id", db))
-			w.leaks("get", stored, targetB, "4711.25")
-			keys := w.Must(t, act(t, "get_attribute_view_keys"), args("id", db))
-			w.leaks("keys", keys)
-			w.leaks("filters", w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db)))
+			stored := w.Must(t, findAction(t, "get"), args("id", db))
+			w.checkLeaksNothing("get", stored, targetB, "4711.25")
+			keys := w.Must(t, findAction(t, "get_attribute_view_keys"), args("id", db))
+			w.checkLeaksNothing("keys", keys)
+			w.checkLeaksNothing("filters", w.Must(t, findAction(t, "get_attribute_view_filter_sort"), args("id", db)))
 			if hidden := c.place(w) == w.secret; hidden {
 				for name, r := range map[string]gjson.Result{"render": got, "get": stored, "keys": keys} {
-					w.leaks(name, r, string(other), targetA, "target A")
+					w.checkLeaksNothing(name, r, string(other), targetA, "target A")
 				}
 			} else if !strings.Contains(keys.Raw, string(other)) {
 				t.Errorf("the readable database is not named: %s", keys.Raw)
@@ -133,7 +133,7 @@ func TestHiddenRelations(t *testing.T) {
 func TestTemplatesThatReadOtherThings(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	template := w.column("template")
+	template := w.addColumn("template")
 	for source, harmless := range map[string]bool{
 		"text of queryBlocks": true, "text": true,
 		`text.action{ if false }.action{ queryBlocks "SELECT 1" }.action{ end }`:           false,
@@ -142,12 +142,12 @@ func TestTemplatesThatReadOtherThings(t *testing.T) {
 		`text{{ queryBlocks "SELECT 1" }}`:                                                 false,
 	} {
 		delete(w.Levels, w.secret)
-		w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": source})
-		if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); !strings.HasPrefix(got.Str, "text") {
+		w.transact(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": source})
+		if got := w.Must(t, findAction(t, "render"), args("id", db)).Get("table.rows.2.cells.4"); !strings.HasPrefix(got.Str, "text") {
 			t.Fatalf("the kernel computed %s of %q", got.Raw, source)
 		}
 		w.Levels[w.secret] = access.None
-		if got := w.Must(t, act(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); (got.Raw == "null") == harmless {
+		if got := w.Must(t, findAction(t, "render"), args("id", db)).Get("table.rows.1.cells.4"); (got.Raw == "null") == harmless {
 			t.Errorf("%q shows %s", source, got.Raw)
 		}
 	}
@@ -157,16 +157,16 @@ func TestTemplatesThatReadOtherThings(t *testing.T) {
 func TestTemplatesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	template := w.column("template")
-	relation := w.relation(w.home)
-	nested, rollup := w.columnOf(other, "template"), w.column("rollup")
-	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
-	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": nested, "type": "template", "data": "classified"},
+	template := w.addColumn("template")
+	relation := w.addRelation(w.home)
+	nested, rollup := w.addColumnTo(other, "template"), w.addColumn("rollup")
+	w.setCell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
+	w.transact(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": nested, "type": "template", "data": "classified"},
 		kernel.Operation{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": nested, "data": map[string]any{}},
 		kernel.Operation{"action": "updateAttrViewColTemplate", "avID": db, "id": template, "type": "template", "data": "of this row"})
 	w.Levels[w.secret] = access.None
-	got := w.Must(t, act(t, "render"), args("id", db))
-	w.leaks("render", got)
+	got := w.Must(t, findAction(t, "render"), args("id", db))
+	w.checkLeaksNothing("render", got)
 	if cells := got.Get("table.rows.1.cells"); cells.Get("4").Raw != "null" {
 		t.Errorf("the template that comes before the rollup shows %s", cells.Raw)
 	}
@@ -176,9 +176,9 @@ func TestTemplatesOfWhatIsHidden(t *testing.T) {
 func TestSearchesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.relation(w.home)
+	w.addRelation(w.home)
 	render := func(query string) gjson.Result {
-		return w.Must(t, act(t, "render"), args("id", db, "query", query, "verbose", true))
+		return w.Must(t, findAction(t, "render"), args("id", db, "query", query, "verbose", true))
 	}
 	if got := render("hidden row"); got.Get("total").Int() != 2 {
 		t.Fatalf("readable: %s", got.Raw)
@@ -199,16 +199,16 @@ func TestSearchesOfWhatIsHidden(t *testing.T) {
 func TestRollupsOfWhatIsComputed(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	relation := w.relation(w.home)
-	w.cell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
-	template, rollup := w.columnOf(other, "template"), w.column("rollup")
-	w.do(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": template, "type": "template", "data": "from elsewhere"},
+	relation := w.addRelation(w.home)
+	w.setCell(db, own, relation, map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": []string{"20240801130100-second1"}}})
+	template, rollup := w.addColumnTo(other, "template"), w.addColumn("rollup")
+	w.transact(kernel.Operation{"action": "updateAttrViewColTemplate", "avID": other, "id": template, "type": "template", "data": "from elsewhere"},
 		kernel.Operation{"action": "updateAttrViewColRollup", "avID": db, "id": rollup, "parentID": relation, "keyID": template, "data": map[string]any{}})
-	if got := w.Must(t, act(t, "render"), args("id", db)); got.Get("table.rows.2.cells.5").Raw != `["from elsewhere"]` {
+	if got := w.Must(t, findAction(t, "render"), args("id", db)); got.Get("table.rows.2.cells.5").Raw != `["from elsewhere"]` {
 		t.Fatalf("readable: %s", got.Get("table.rows.2").Raw)
 	}
 	w.Levels[w.secret] = access.None
-	if got := w.Must(t, act(t, "render"), args("id", db)); got.Get("table.rows.1.cells.5").Raw != "null" {
+	if got := w.Must(t, findAction(t, "render"), args("id", db)); got.Get("table.rows.1.cells.5").Raw != "null" {
 		t.Errorf("got %s", got.Get("table.rows.1").Raw)
 	}
 }

@@ -40,14 +40,14 @@ func needsDatabase(level access.Level, param string) action.Need {
 // block, the block must show the database; it does not change which level applies.
 func resolveDatabase(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	if err := checkExists(ctx, r, id); err != nil {
-		return action.Target{}, blockIDHint(ctx, r, id, err)
+		return action.Target{}, explainBlockID(ctx, r, id, err)
 	}
 	t, err := owningTarget(ctx, r, id)
 	if err != nil {
 		return action.Target{}, err
 	}
 	if block := r.Strings("blockID"); len(block) > 0 {
-		at, err := shownBy(ctx, r, id, block[0])
+		at, err := blockShowing(ctx, r, id, block[0])
 		if err != nil {
 			return action.Target{}, err
 		}
@@ -74,9 +74,9 @@ func checkExists(ctx context.Context, r *action.Request, id kernel.ID) error {
 // shownDatabase matches the id of the database that a block shows.
 var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 
-// blockIDHint returns the error of [checkExists] for an id that is not a database but a block that shows one, as lists
+// explainBlockID returns the error of [checkExists] for an id that is not a database but a block that shows one, as lists
 // of blocks return it. The hint names the database.
-func blockIDHint(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
+func explainBlockID(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.NotFound || !id.Valid() {
 		return err
@@ -113,8 +113,8 @@ func databaseIDs(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	return ids, nil
 }
 
-// shownBy returns a block, after checking that it shows the database.
-func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string) (action.Target, error) {
+// blockShowing returns a block, after checking that it shows the database.
+func blockShowing(ctx context.Context, r *action.Request, id kernel.ID, block string) (action.Target, error) {
 	at, err := r.Place(ctx, access.Block, block)
 	if err != nil {
 		return action.Target{}, err
@@ -168,9 +168,9 @@ func partTarget(r *action.Request, what access.What, id kernel.ID, name string) 
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 
-// block returns the block through which a call changes the database: the one given by the caller, or one in the notebook
+// showingBlock returns the block through which a call changes the database: the one given by the caller, or one in the notebook
 // whose level applies.
-func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
+func showingBlock(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
 	if named := r.Strings("blockID"); len(named) > 0 {
 		return kernel.ID(named[0]), nil
 	}
@@ -195,8 +195,8 @@ func isReadable(ctx context.Context, r *action.Request, id kernel.ID) (bool, err
 	return err == nil, err
 }
 
-// load reads a database, which must exist.
-func load(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Database, error) {
+// loadDatabase reads a database, which must exist.
+func loadDatabase(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Database, error) {
 	db, err := r.Kernel.Database(ctx, id)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {
 		return nil, access.NotFound(access.Database, string(id))

@@ -15,7 +15,7 @@ func plain(v *kernel.Value) any {
 	switch v.Type {
 	case "block":
 		if v.Block != nil {
-			return text(v.Block.Content)
+			return textOrNil(v.Block.Content)
 		}
 	case "text":
 		return textOf(v.Text)
@@ -44,34 +44,37 @@ func plain(v *kernel.Value) any {
 			return v.Selection[0].Content
 		}
 	case "mSelect":
-		return list(v.Selection, func(o siyuanapi.Option) any { return o.Content })
+		return plainList(v.Selection, func(o siyuanapi.Option) any { return o.Content })
 	case "mAsset":
-		return list(v.Assets, func(a siyuanapi.Asset) any { return a.Content })
+		return plainList(v.Assets, func(a siyuanapi.Asset) any { return a.Content })
 	case "relation":
 		return relationPlain(v.Relation)
 	case "rollup":
 		if v.Rollup != nil {
-			return list(v.Rollup.Contents, func(c kernel.Value) any { return plain(&c) })
+			return plainList(v.Rollup.Contents, func(c kernel.Value) any { return plain(&c) })
 		}
 	}
 	return nil
 }
 
+// textOf returns the text of a cell, nil for an empty one.
 func textOf(c *siyuanapi.Content) any {
 	if c == nil {
 		return nil
 	}
-	return text(c.Content)
+	return textOrNil(c.Content)
 }
 
-func text(s string) any {
+// textOrNil returns a text, nil for an empty one.
+func textOrNil(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-func list[T any](items []T, each func(T) any) any {
+// plainList returns a list of what each makes of the items, nil for an empty list.
+func plainList[T any](items []T, each func(T) any) any {
 	if len(items) == 0 {
 		return nil
 	}
@@ -88,9 +91,9 @@ func relationPlain(r *kernel.Relation) any {
 	case r == nil:
 		return nil
 	case len(r.Contents) > 0:
-		return list(r.Contents, func(c kernel.Value) any { return plain(&c) })
+		return plainList(r.Contents, func(c kernel.Value) any { return plain(&c) })
 	}
-	return list(r.RowIDs, func(id kernel.ID) any { return string(id) })
+	return plainList(r.RowIDs, func(id kernel.ID) any { return string(id) })
 }
 
 // datePlain formats a date, a time, or a range of them in local time, like the user interface.

@@ -30,6 +30,7 @@ type getResult struct {
 	ResolvedRows []row           `json:"resolvedRows" about:"the rows"`
 }
 
+// get returns the action get of the tool av.
 func get() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get", Purpose: "Read a whole database as it is stored",
@@ -41,7 +42,7 @@ func get() *action.Action {
 		Result:  getResult{},
 		Example: `{"id":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a getArgs) (any, error) {
-		db, err := load(ctx, r, a.ID)
+		db, err := loadDatabase(ctx, r, a.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +53,7 @@ func get() *action.Action {
 		if m != nil {
 			r.Filtered(m.hidden)
 		}
-		raw, err := m.apply(db.Raw)
+		raw, err := m.removeHidden(db.Raw)
 		return getResult{ID: a.ID, AV: raw, ResolvedRows: rowsOf(db, m)}, err
 	})
 }
@@ -61,7 +62,7 @@ func get() *action.Action {
 func rowsOf(db *kernel.Database, m *mask) []row {
 	rows, at := []row{}, map[kernel.ID]int{}
 	for _, v := range db.Primary() {
-		if !m.isVisible(v.RowID) {
+		if !m.isVisibleRow(v.RowID) {
 			continue
 		}
 		r := row{RowID: v.RowID, ValueIDs: map[kernel.ID]kernel.ID{}}
@@ -92,6 +93,7 @@ type filterSortResult struct {
 	Sorts   json.RawMessage `json:"sorts" about:"columns in order"`
 }
 
+// filterSort returns the action get_attribute_view_filter_sort of the tool av.
 func filterSort() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_attribute_view_filter_sort", Purpose: "Show the filters and sorts of a view",
@@ -102,7 +104,7 @@ func filterSort() *action.Action {
 		Result:  filterSortResult{},
 		Example: `{"id":"20240801120000-avmain1"}`,
 	}, func(ctx context.Context, r *action.Request, a filterSortArgs) (any, error) {
-		through, err := block(ctx, r, r.Target("id"))
+		through, err := showingBlock(ctx, r, r.Target("id"))
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +117,7 @@ func filterSort() *action.Action {
 		if err != nil || !restricted {
 			return out, err
 		}
-		db, err := load(ctx, r, a.ID) // a filter may refer to rows
+		db, err := loadDatabase(ctx, r, a.ID) // a filter may refer to rows
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +125,12 @@ func filterSort() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		out.Filters, err = m.apply(out.Filters)
+		out.Filters, err = m.removeHidden(out.Filters)
 		return out, err
 	})
 }
 
+// orEmpty returns a JSON list, an empty one for null.
 func orEmpty(list json.RawMessage) json.RawMessage {
 	if len(list) == 0 || string(list) == "null" {
 		return json.RawMessage("[]")
@@ -173,13 +176,13 @@ func keys() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		m, err := relationsOf(ctx, r, columns)
+		m, err := maskRelations(ctx, r, columns)
 		if err != nil {
 			return nil, err
 		}
 		out := keysResult{AVID: a.ID, Keys: make([]json.RawMessage, len(columns))}
 		for i, c := range columns {
-			if out.Keys[i], err = m.apply(c); err != nil {
+			if out.Keys[i], err = m.removeHidden(c); err != nil {
 				return nil, err
 			}
 		}
@@ -187,28 +190,28 @@ func keys() *action.Action {
 	})
 }
 
-// relationsOf returns a mask for relations to databases that may not be read, and for columns of these databases.
-func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessage) (*mask, error) {
+// maskRelations returns a mask for relations to databases that may not be read, and for columns of these databases.
+func maskRelations(ctx context.Context, r *action.Request, columns []json.RawMessage) (*mask, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
 	}
 	m := &mask{ids: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
 	parsed := make([]kernel.Column, len(columns))
-	shut := map[kernel.ID]bool{} // unreadable related databases
+	unreadable := map[kernel.ID]bool{} // unreadable related databases
 	for i, raw := range columns {
 		c := &parsed[i]
 		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
-			continue // apply reports what is wrong with it
+			continue // removeHidden reports what is wrong with it
 		}
 		ok, err := isReadable(ctx, r, c.Relation.Database)
 		if err != nil {
 			return nil, err
 		}
-		m.databases[c.Relation.Database], shut[c.ID] = !ok, !ok
+		m.databases[c.Relation.Database], unreadable[c.ID] = !ok, !ok
 	}
 	for i := range parsed {
-		if rollup := parsed[i].Rollup; rollup != nil && shut[rollup.RelationColumn] {
+		if rollup := parsed[i].Rollup; rollup != nil && unreadable[rollup.RelationColumn] {
 			m.ids[rollup.Column] = true
 		}
 	}

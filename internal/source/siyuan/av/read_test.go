@@ -15,7 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
-func texts(list gjson.Result) []string {
+// textsIn returns the items of a list as texts.
+func textsIn(list gjson.Result) []string {
 	out := []string{}
 	for _, v := range list.Array() {
 		out = append(out, v.String())
@@ -26,12 +27,12 @@ func texts(list gjson.Result) []string {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	got := w.Must(t, act(t, "get"), args("id", db))
+	got := w.Must(t, findAction(t, "get"), args("id", db))
 	if got.Get("av.id").Str != string(db) || got.Get("av.keyValues.#").Int() != 4 {
 		t.Errorf("av: %s", got.Raw)
 	}
 	want := []string{string(own), string(rowA), string(rowS)}
-	if diff := cmp.Diff(want, slices.Sorted(slices.Values(texts(got.Get("resolvedRows.#.rowID"))))); diff != "" {
+	if diff := cmp.Diff(want, slices.Sorted(slices.Values(textsIn(got.Get("resolvedRows.#.rowID"))))); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	row := got.Get(`resolvedRows.#(rowID=="` + string(rowA) + `")`)
@@ -41,7 +42,7 @@ func TestGet(t *testing.T) {
 	if id := row.Get("valueIDs." + string(w.primary)).Str; id == "" {
 		t.Errorf("value ids: %s", got.Get("resolvedRows").Raw)
 	}
-	w.guarded(act(t, "get"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	w.checkGuarded(findAction(t, "get"), access.Read, func(id kernel.ID) string { return args("id", id) })
 	if len(w.Writes()) != 0 {
 		t.Errorf("reading wrote: %v", w.Writes())
 	}
@@ -52,13 +53,13 @@ func TestReadsMakeNothing(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"get", "render", "get_attribute_view_keys", "get_attribute_view_filter_sort"} {
 		w := newWorkspace(t)
-		w.Refused(w.t, act(t, name), args("id", actiontest.Nowhere), tool.NotFound)
+		w.Refused(w.t, findAction(t, name), args("id", actiontest.Nowhere), tool.NotFound)
 		for _, c := range w.Calls() {
 			if strings.HasPrefix(c.Path, "/api/av/") {
 				t.Errorf("%s asked %s for a database that does not exist", name, c.Path)
 			}
 		}
-		w.Must(t, act(t, name), args("id", db))
+		w.Must(t, findAction(t, name), args("id", db))
 		for _, c := range w.Calls() {
 			if c.Path == "/api/av/renderAttributeView" && (!c.Get("createIfNotExist").Exists() || c.Get("createIfNotExist").Bool()) {
 				t.Errorf("render did not forbid to create: %s", c.Body)
@@ -70,7 +71,7 @@ func TestReadsMakeNothing(t *testing.T) {
 func TestBlockIDDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "get")
+	a := findAction(t, "get")
 	w.Must(t, a, args("id", db, "blockID", dbBlock))
 	e := w.Refused(w.t, a, args("id", db, "blockID", w.open), tool.Invalid)
 	if e.Fields[0].Path != "/blockID" {
@@ -87,11 +88,11 @@ func TestBlockIDDecides(t *testing.T) {
 func TestLowestOwnerDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "rename")
+	a := findAction(t, "rename")
 	w.Levels[w.home] = access.Read // the secret notebook, where a row is bound, allows everything
 	w.Refused(w.t, a, args("avID", db, "name", "x"), tool.Denied)
 	mirror := kernel.ID("20240801120000-avblk09")
-	w.show(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
+	w.appendDatabaseBlock(db, mirror, kernel.ID(w.Doc(string(w.secret), "/Mirror", "m")))
 	for _, through := range []kernel.ID{"", mirror, dbBlock} {
 		pairs := []any{"avID", db, "name", "x"}
 		if through != "" {
@@ -110,10 +111,10 @@ func TestLowestOwnerDecides(t *testing.T) {
 			"rename": args("avID", db, "name", "x"), "get": args("id", db), "render": args("id", db, "blockID", mirror),
 			"get_primary_key_values": args("avID", db),
 		} {
-			e := w.Refused(w.t, act(t, name), call, tool.NotFound)
-			actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, name), strings.ReplaceAll(call, string(db), string(actiontest.Nowhere)), tool.NotFound), string(db), actiontest.Nowhere)
+			e := w.Refused(w.t, findAction(t, name), call, tool.NotFound)
+			actiontest.SameRefusal(t, e, w.Refused(w.t, findAction(t, name), strings.ReplaceAll(call, string(db), string(actiontest.Nowhere)), tool.NotFound), string(db), actiontest.Nowhere)
 		}
-		if got := w.Must(t, act(t, "search"), args("keyword", "by both")); got.Get("results.#").Int() != 0 || got.Get("filteredOutCount").Exists() {
+		if got := w.Must(t, findAction(t, "search"), args("keyword", "by both")); got.Get("results.#").Int() != 0 || got.Get("filteredOutCount").Exists() {
 			t.Errorf("search: %s", got.Raw)
 		}
 	}
@@ -125,39 +126,39 @@ func TestOrphans(t *testing.T) {
 	if err := w.Client.Delete(t.Context(), dbBlock); err != nil {
 		t.Fatal(err)
 	}
-	e := w.Refused(w.t, act(t, "get"), args("id", db), tool.NotFound)
+	e := w.Refused(w.t, findAction(t, "get"), args("id", db), tool.NotFound)
 	if e.Code != "av_owner_missing" {
 		t.Errorf("code %q: %v", e.Code, e)
 	}
 	w.Levels[w.secret] = access.None // now it may be a hidden one
-	e = w.Refused(w.t, act(t, "get"), args("id", db), tool.NotFound)
-	actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "get"), args("id", actiontest.Nowhere), tool.NotFound), string(db), actiontest.Nowhere)
+	e = w.Refused(w.t, findAction(t, "get"), args("id", db), tool.NotFound)
+	actiontest.SameRefusal(t, e, w.Refused(w.t, findAction(t, "get"), args("id", actiontest.Nowhere), tool.NotFound), string(db), actiontest.Nowhere)
 }
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	got := w.Must(t, act(t, "get_attribute_view_keys"), args("avID", db))
-	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, texts(got.Get("keys.#.type"))); diff != "" {
+	got := w.Must(t, findAction(t, "get_attribute_view_keys"), args("avID", db))
+	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, textsIn(got.Get("keys.#.type"))); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
 	}
-	w.guarded(act(t, "get_attribute_view_keys"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	w.checkGuarded(findAction(t, "get_attribute_view_keys"), access.Read, func(id kernel.ID) string { return args("id", id) })
 }
 
 func TestFilterSort(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	got := w.Must(t, act(t, "get_attribute_view_filter_sort"), args("id", db))
+	got := w.Must(t, findAction(t, "get_attribute_view_filter_sort"), args("id", db))
 	if got.Get("filters.#").Int() != 1 || got.Get("sorts").Raw != "[]" {
 		t.Errorf("got %s", got.Raw)
 	}
-	w.guarded(act(t, "get_attribute_view_filter_sort"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	w.checkGuarded(findAction(t, "get_attribute_view_filter_sort"), access.Read, func(id kernel.ID) string { return args("id", id) })
 }
 
 func TestPrimaryKeyValues(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "get_primary_key_values")
+	a := findAction(t, "get_primary_key_values")
 	got := w.Must(t, a, args("avID", db, "pageSize", 2, "page", 9))
 	if got.Get("total").Int() != 3 || got.Get("page").Int() != 2 || got.Get("rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
 		t.Errorf("last page: %s", got.Raw)
@@ -166,22 +167,22 @@ func TestPrimaryKeyValues(t *testing.T) {
 	if got.Get("rows.0.rowID").Str != string(rowA) || got.Get("rows.0.blockID").Str != string(w.open) || got.Get("rows.0.isDetached").Bool() {
 		t.Errorf("by keyword: %s", got.Raw)
 	}
-	if b := texts(got.Get("blockIDs")); len(b) != 1 || b[0] != string(dbBlock) {
+	if b := textsIn(got.Get("blockIDs")); len(b) != 1 || b[0] != string(dbBlock) {
 		t.Errorf("blocks %v", b)
 	}
-	w.guarded(a, access.Read, func(id kernel.ID) string { return args("avID", id) })
+	w.checkGuarded(a, access.Read, func(id kernel.ID) string { return args("avID", id) })
 }
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "search")
-	w.Must(t, act(t, "rename"), args("avID", db, "name", "Project list 项目表"))
+	a := findAction(t, "search")
+	w.Must(t, findAction(t, "rename"), args("avID", db, "name", "Project list 项目表"))
 	got := w.Must(t, a, args("keyword", "项目"))
 	if got.Get("results.#").Int() != 1 || got.Get("results.0.avID").Str != string(db) || got.Get("searchScope").Str != "name" {
 		t.Errorf("by name: %s", got.Raw)
 	}
-	w.Must(t, act(t, "render"), got.Get("results.0.renderArgs").Raw)
+	w.Must(t, findAction(t, "render"), got.Get("results.0.renderArgs").Raw)
 	got = w.Must(t, a, args("keyword", "游离"))
 	if got.Get("results.0.rows.0.rowID").Str != string(own) || got.Get("searchScope").Str != "rows" {
 		t.Errorf("by rows: %s", got.Raw)
@@ -212,7 +213,7 @@ func TestSearchIsBounded(t *testing.T) {
 		w.File("/data/storage/av/"+string(id)+".json", []byte(strings.ReplaceAll(string(raw), string(db), string(id))))
 	}
 	w.ResetCalls()
-	got := w.Must(t, act(t, "search"), args("keyword", "游离"))
+	got := w.Must(t, findAction(t, "search"), args("keyword", "游离"))
 	asked := 0
 	for _, c := range w.Calls() {
 		if c.Path == "/api/av/getAttributeViewPrimaryKeyValues" {

@@ -45,15 +45,15 @@ func removeColumn(p retryWaits) *action.Action {
 			return "removes the column " + r.Target("keyID").Subject + " with all its cells from the database"
 		},
 	}, func(ctx context.Context, r *action.Request, a removeColumnArgs) (any, error) {
-		db, err := load(ctx, r, a.AVID)
+		db, err := loadDatabase(ctx, r, a.AVID)
 		if err != nil {
 			return nil, err
 		}
 		c := db.Column(a.KeyID)
 		if c == nil {
-			return nil, noColumn(r, a.KeyID)
+			return nil, noColumnError(r, a.KeyID)
 		}
-		shownIn, err := block(ctx, r, r.Target("avID"))
+		shownIn, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}
@@ -75,14 +75,15 @@ func removeColumn(p retryWaits) *action.Action {
 	})
 }
 
-func noColumn(r *action.Request, id kernel.ID) error {
+// noColumnError returns the error for an id that is not the id of a column.
+func noColumnError(r *action.Request, id kernel.ID) error {
 	return r.Invalid("keyID", fmt.Sprintf("%q is not a column of this database; get_attribute_view_keys lists them", id))
 }
 
 // removedColumn returns the column to remove. It runs before the person is asked, so that the question names the
 // column.
 func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	db, err := load(ctx, r, r.Target("avID").ID)
+	db, err := loadDatabase(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	c := db.Column(id)
 	switch {
 	case c == nil:
-		return nil, noColumn(r, id)
+		return nil, noColumnError(r, id)
 	case c.Column.Type == siyuanapi.ColumnBlock:
 		return nil, r.Invalid("keyID", "is the primary column, which cannot be removed")
 	}
@@ -102,7 +103,7 @@ func relationDest(ctx context.Context, r *action.Request) ([]action.Target, erro
 	if r.Text("removeRelationDest") != "true" {
 		return nil, nil
 	}
-	db, err := load(ctx, r, r.Target("avID").ID)
+	db, err := loadDatabase(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func rename(p retryWaits) *action.Action {
 		if strings.TrimSpace(a.Name) == "" {
 			return nil, r.Invalid("name", "is blank")
 		}
-		through, err := block(ctx, r, r.Target("avID"))
+		through, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func duplicate(p retryWaits) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := insert(ctx, r, id, through, after); err != nil {
+		if err := insertDatabaseBlock(ctx, r, id, through, after); err != nil {
 			return nil, notShown(err, id)
 		}
 		r.RefreshDocument(after.Root)
@@ -112,7 +112,7 @@ func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
 	if targets := r.Targets("previousID"); len(targets) > 0 {
 		return targets[0], nil
 	}
-	through, err := block(ctx, r, r.Target("avID"))
+	through, err := showingBlock(ctx, r, r.Target("avID"))
 	if err != nil {
 		return action.Target{}, err
 	}

@@ -68,11 +68,11 @@ func render(p retryWaits) *action.Action {
 		out := renderResult{ID: a.ID, AVID: a.ID, RowFormat: "cells in the order of table.columns"}
 		switch {
 		case r.Targets("blockID") != nil: // the database does not exist yet
-			if err := create(ctx, r, p, &a, &out); err != nil {
+			if err := createDatabase(ctx, r, p, &a, &out); err != nil {
 				return nil, err
 			}
 		case a.CreateIfNotExist && a.BlockID != "":
-			if _, err := shownBy(ctx, r, a.ID, string(a.BlockID)); err != nil {
+			if _, err := blockShowing(ctx, r, a.ID, string(a.BlockID)); err != nil {
 				a.BlockID = "" // it only said where to create the database
 			}
 		}
@@ -96,7 +96,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 		missing := tool.KindOf(err) == tool.NotFound && id.Valid() && create
 		switch {
 		case err != nil && !missing:
-			return nil, blockIDHint(ctx, r, id, err)
+			return nil, explainBlockID(ctx, r, id, err)
 		case missing != creating:
 			return nil, nil
 		case !missing:
@@ -149,7 +149,7 @@ func renderPage(ctx context.Context, r *action.Request, a *renderArgs, out *rend
 		}
 	}
 	if err == nil {
-		raw, err = m.applyToSearch(raw, a.Query)
+		raw, err = m.removeHiddenFromSearch(raw, a.Query)
 	}
 	if err == nil {
 		got, err = parse(raw)
@@ -184,7 +184,7 @@ func renderMask(ctx context.Context, r *action.Request, id kernel.ID) (*mask, er
 	if err != nil || !restricted {
 		return nil, err
 	}
-	db, err := load(ctx, r, id)
+	db, err := loadDatabase(ctx, r, id)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,13 @@ import (
 func TestRender(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.cell(db, own, w.number, map[string]any{"type": "number", "number": map[string]any{"content": 42.5, "isNotEmpty": true}})
-	w.cell(db, own, w.choice, map[string]any{"type": "select", "mSelect": []any{map[string]any{"content": "进行", "color": "2"}}})
-	got := w.Must(t, act(t, "render"), args("avID", db))
+	w.setCell(db, own, w.number, map[string]any{"type": "number", "number": map[string]any{"content": 42.5, "isNotEmpty": true}})
+	w.setCell(db, own, w.choice, map[string]any{"type": "select", "mSelect": []any{map[string]any{"content": "进行", "color": "2"}}})
+	got := w.Must(t, findAction(t, "render"), args("avID", db))
 	if got.Get("total").Int() != 3 || got.Get("pageSize").Int() != 10 || got.Get("data").Exists() {
 		t.Errorf("page: %s", got.Raw)
 	}
-	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, texts(got.Get("table.columns.#.type"))); diff != "" {
+	if diff := cmp.Diff([]string{"block", "select", "text", "number"}, textsIn(got.Get("table.columns.#.type"))); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	last := got.Get("table.rows.2")
@@ -34,12 +34,12 @@ func TestRender(t *testing.T) {
 	if got.Get("table.rows.0.blockID").Str != string(w.open) {
 		t.Errorf("bound row: %s", got.Get("table.rows.0").Raw)
 	}
-	verbose := w.Must(t, act(t, "render"), args("id", db, "verbose", true))
+	verbose := w.Must(t, findAction(t, "render"), args("id", db, "verbose", true))
 	if verbose.Get("data.view.rows.#").Int() != 3 || !verbose.Get("rawRowsIncluded").Bool() {
 		t.Errorf("verbose: %s", verbose.Raw)
 	}
-	w.guarded(act(t, "render"), access.Read, func(id kernel.ID) string { return args("id", id) })
-	w.Refused(w.t, act(t, "render"), args("id", db, "pageSize", 0), tool.Invalid)
+	w.checkGuarded(findAction(t, "render"), access.Read, func(id kernel.ID) string { return args("id", id) })
+	w.Refused(w.t, findAction(t, "render"), args("id", db, "pageSize", 0), tool.Invalid)
 }
 
 func TestRenderPages(t *testing.T) {
@@ -50,7 +50,7 @@ func TestRenderPages(t *testing.T) {
 			if restricted {
 				w.Levels[actiontest.Nowhere] = access.None // some notebook is hidden, none of ours
 			}
-			a := act(t, "render")
+			a := findAction(t, "render")
 			got := w.Must(t, a, args("id", db, "page", 99, "pageSize", 2))
 			if got.Get("page").Int() != 2 || got.Get("total").Int() != 3 || got.Get("table.rows.#").Int() != 1 || got.Get("hasNextPage").Bool() {
 				t.Errorf("beyond the end: %s", got.Raw)
@@ -80,22 +80,22 @@ func TestRenderOfWhatIsNotThere(t *testing.T) {
 		"/viewID":      args("id", db, "viewID", actiontest.Nowhere),
 		"/groupPaging": args("id", db, "groupPaging", map[string]any{string(actiontest.Nowhere): map[string]any{"page": 1, "pageSize": 1}}),
 	} {
-		if e := w.Refused(w.t, act(t, "render"), call, tool.Invalid); e.Fields[0].Path != path {
+		if e := w.Refused(w.t, findAction(t, "render"), call, tool.Invalid); e.Fields[0].Path != path {
 			t.Errorf("%s: %v", call, e)
 		}
 	}
-	e := w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.NotFound) // lists of blocks give that id
+	e := w.Refused(w.t, findAction(t, "render"), args("id", dbBlock), tool.NotFound) // lists of blocks give that id
 	if !strings.Contains(e.Hint, string(db)) {
 		t.Errorf("the hint does not name the database: %q", e.Hint)
 	}
 	w.Levels[w.home] = access.None
-	actiontest.SameRefusal(t, w.Refused(w.t, act(t, "render"), args("id", dbBlock), tool.NotFound), w.Refused(w.t, act(t, "render"), args("id", actiontest.Nowhere), tool.NotFound), string(dbBlock), actiontest.Nowhere)
+	actiontest.SameRefusal(t, w.Refused(w.t, findAction(t, "render"), args("id", dbBlock), tool.NotFound), w.Refused(w.t, findAction(t, "render"), args("id", actiontest.Nowhere), tool.NotFound), string(dbBlock), actiontest.Nowhere)
 }
 
 func TestRenderCreates(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "render")
+	a := findAction(t, "render")
 	fresh := kernel.NewID()
 	w.Refused(w.t, a, args("id", fresh, "createIfNotExist", true), tool.Conflicting)
 	w.Levels[w.home] = access.Read
@@ -129,9 +129,9 @@ func TestRenderCreates(t *testing.T) {
 func TestRenderCreatesInList(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	list := w.child(kernel.ID(w.Doc(string(w.home), "/List", "* one\n* two")))
-	item := w.child(list)
-	got := w.Must(t, act(t, "render"), args("id", kernel.NewID(), "createIfNotExist", true, "blockID", item))
+	list := w.firstBlock(kernel.ID(w.Doc(string(w.home), "/List", "* one\n* two")))
+	item := w.firstBlock(list)
+	got := w.Must(t, findAction(t, "render"), args("id", kernel.NewID(), "createIfNotExist", true, "blockID", item))
 	blocks, err := w.Client.ChildBlocks(t.Context(), item)
 	if err != nil || len(blocks) != 2 || string(blocks[1].ID) != got.Get("blockID").Str {
 		t.Errorf("the item has %v, %v", blocks, err)
@@ -142,9 +142,9 @@ func TestRenderCreatesInList(t *testing.T) {
 func TestRenderCreatesInItsBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.show(other, otherB, w.doc)
-	w.Refused(w.t, act(t, "render"), args("id", other), tool.NotFound)
-	got := w.Must(t, act(t, "render"), args("id", other, "createIfNotExist", true, "blockID", otherB))
+	w.appendDatabaseBlock(other, otherB, w.doc)
+	w.Refused(w.t, findAction(t, "render"), args("id", other), tool.NotFound)
+	got := w.Must(t, findAction(t, "render"), args("id", other, "createIfNotExist", true, "blockID", otherB))
 	if got.Get("blockID").Str != string(otherB) {
 		t.Errorf("created: %s", got.Raw)
 	}

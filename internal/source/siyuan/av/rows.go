@@ -58,18 +58,18 @@ func addRows(p retryWaits) *action.Action {
 		if len(a.BlockIDs)+len(a.PrimaryKeyTexts) == 0 {
 			return nil, r.Conflicting("give blockIDs, primaryKeyTexts, or both", "blockIDs", "primaryKeyTexts")
 		}
-		db, err := load(ctx, r, a.AVID)
+		db, err := loadDatabase(ctx, r, a.AVID)
 		if err != nil {
 			return nil, err
 		}
 		if err := checkPlacement(ctx, r, db, &a); err != nil {
 			return nil, err
 		}
-		through, err := block(ctx, r, r.Target("avID"))
+		through, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}
-		rows, srcs := sources(db, &a)
+		rows, srcs := rowsToAdd(db, &a)
 		if len(srcs) > 0 {
 			err = transact(ctx, r, through, kernel.Operation{
 				"action": "insertAttrViewBlock", "avID": a.AVID, "blockID": through, "viewID": a.ViewID, "groupID": a.GroupID,
@@ -133,8 +133,8 @@ func viewWithGroup(db *kernel.Database, group kernel.ID) kernel.ID {
 	return ""
 }
 
-// sources returns the rows to add, and the kernel's arguments for those that do not exist yet.
-func sources(db *kernel.Database, a *addRowsArgs) (rows []addedRow, srcs []map[string]any) {
+// rowsToAdd returns the rows to add, and the kernel's arguments for those that do not exist yet.
+func rowsToAdd(db *kernel.Database, a *addRowsArgs) (rows []addedRow, srcs []map[string]any) {
 	for _, id := range a.BlockIDs {
 		if at := boundRow(db, id); at != "" {
 			rows = append(rows, addedRow{BlockID: id, RowID: at, Existing: true})
@@ -201,7 +201,8 @@ type verification struct {
 	Cells  int    `json:"cells,omitempty"`
 }
 
-func readBack(cells int) verification {
+// verifiedByReading describes a write that was verified by reading the database, with the number of cells, if any.
+func verifiedByReading(cells int) verification {
 	return verification{Status: "verified", Method: "av/getAttributeView", Cells: cells}
 }
 
@@ -223,7 +224,7 @@ func removeRows(p retryWaits) *action.Action {
 			return "removes " + rows + " from the database; blocks that rows are bound to stay"
 		},
 	}, func(ctx context.Context, r *action.Request, a removeRowsArgs) (any, error) {
-		through, err := block(ctx, r, r.Target("avID"))
+		through, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +242,7 @@ func removeRows(p retryWaits) *action.Action {
 			return nil, notYetStoredError("remove rows of", a.AVID, "the kernel accepted the removal, but not all rows are gone",
 				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": remaining})
 		}
-		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil
+		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: verifiedByReading(0)}, nil
 	})
 }
 
@@ -251,7 +252,7 @@ func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error
 	if len(ids) == 0 {
 		return nil, r.Invalid("srcIDs", "is empty")
 	}
-	db, err := load(ctx, r, r.Target("avID").ID)
+	db, err := loadDatabase(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +304,7 @@ func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id 
 	for i := range db.Columns {
 		primary := db.Columns[i].Column.Type == siyuanapi.ColumnBlock
 		for _, v := range db.Columns[i].Values {
-			if v.RowID == "" || !m.isVisible(v.RowID) {
+			if v.RowID == "" || !m.isVisibleRow(v.RowID) {
 				continue
 			}
 			if primary {
@@ -320,22 +321,23 @@ func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id 
 	}
 	switch {
 	case id == "":
-		return rowError(r, db, param, rowIDRequired, "is required", all)
+		return rowIDError(r, db, param, rowIDRequired, "is required", all)
 	case len(rows) == 1:
 		return nil
 	case len(rows) > 1:
-		return rowError(r, db, param, rowIDAmbiguous, fmt.Sprintf("%q is the id of several rows", id), nil)
+		return rowIDError(r, db, param, rowIDAmbiguous, fmt.Sprintf("%q is the id of several rows", id), nil)
 	case len(alias) == 1:
-		e := rowError(r, db, param, rowIDAlias, fmt.Sprintf("%q is the id of a bound block or of a cell's value, the row is %q", id, alias[0]), alias)
+		e := rowIDError(r, db, param, rowIDAlias, fmt.Sprintf("%q is the id of a bound block or of a cell's value, the row is %q", id, alias[0]), alias)
 		e.Facts["suggestedRowID"] = alias[0]
 		return e
 	case len(alias) > 1:
-		return rowError(r, db, param, rowIDAliasMany, fmt.Sprintf("%q is not a row id, and belongs to several rows", id), alias)
+		return rowIDError(r, db, param, rowIDAliasMany, fmt.Sprintf("%q is not a row id, and belongs to several rows", id), alias)
 	}
-	return rowError(r, db, param, rowIDNotCanonical, fmt.Sprintf("%q is not a row of this database", id), all)
+	return rowIDError(r, db, param, rowIDNotCanonical, fmt.Sprintf("%q is not a row of this database", id), all)
 }
 
-func rowError(r *action.Request, db *kernel.Database, param, reason, message string, candidates []kernel.ID) *tool.Error {
+// rowIDError returns the error for an id that does not name a row, with rows that may be meant.
+func rowIDError(r *action.Request, db *kernel.Database, param, reason, message string, candidates []kernel.ID) *tool.Error {
 	e := r.Invalid(param, message)
 	e.Code = reason
 	e.Facts = map[string]any{"reason": reason}

@@ -53,6 +53,7 @@ const (
 	maxRows     = 3  // rows shown of each database
 )
 
+// search returns the action search of the tool av.
 func search() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows",
@@ -69,18 +70,19 @@ func search() *action.Action {
 			return nil, err
 		}
 		out := searchResult{Keyword: a.Keyword, SearchScope: "name", Results: []hit{}, restricted: restricted}
-		if err := out.byName(ctx, r, &a); err != nil {
+		if err := out.addByName(ctx, r, &a); err != nil {
 			return nil, err
 		}
 		if len(out.Results) > 0 || strings.TrimSpace(a.Keyword) == "" {
 			return out, nil
 		}
 		out.SearchScope = "rows"
-		return out, out.byRows(ctx, r, &a)
+		return out, out.addByRows(ctx, r, &a)
 	})
 }
 
-func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searchArgs) error {
+// addByName adds the databases whose names contain the keyword.
+func (out *searchResult) addByName(ctx context.Context, r *action.Request, a *searchArgs) error {
 	excludes, err := out.excludedIDs(ctx, r, a)
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 		return err
 	}
 	for i := range hits {
-		if err := out.add(ctx, r, flatten(&hits[i]), places); err != nil {
+		if err := out.addFound(ctx, r, flatten(&hits[i]), places); err != nil {
 			return err
 		}
 	}
@@ -117,8 +119,8 @@ func (out *searchResult) excludedIDs(ctx context.Context, r *action.Request, a *
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.VisibleDatabases(ctx)
-	all = slices.DeleteFunc(all, func(id kernel.ID) bool { return may[id] })
+	visible, err := r.VisibleDatabases(ctx)
+	all = slices.DeleteFunc(all, func(id kernel.ID) bool { return visible[id] })
 	return append(all, a.Excludes...), err
 }
 
@@ -127,8 +129,8 @@ func flatten(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 	return append([]kernel.DatabaseHit{*h}, h.Children...)
 }
 
-// add adds a database that the kernel found in several places, with the first block that may be read.
-func (out *searchResult) add(ctx context.Context, r *action.Request, hits []kernel.DatabaseHit, places map[kernel.ID]action.Target) error {
+// addFound adds a database that the kernel found in several places, with the first block that may be read.
+func (out *searchResult) addFound(ctx context.Context, r *action.Request, hits []kernel.DatabaseHit, places map[kernel.ID]action.Target) error {
 	var found *hit
 	for _, h := range hits {
 		t, ok := places[h.Block]
@@ -166,18 +168,18 @@ func (out *searchResult) addVisible(ctx context.Context, r *action.Request, h *h
 	return nil
 }
 
-// byRows searches the primary columns for the keyword.
-func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searchArgs) error {
+// addByRows adds the databases that have the keyword in their primary column.
+func (out *searchResult) addByRows(ctx context.Context, r *action.Request, a *searchArgs) error {
 	ids, err := databaseIDs(ctx, r)
 	if err != nil {
 		return err
 	}
 	if out.restricted { // hidden databases must not reduce the number of results
-		may, err := r.VisibleDatabases(ctx)
+		visible, err := r.VisibleDatabases(ctx)
 		if err != nil {
 			return err
 		}
-		ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return !may[id] })
+		ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return !visible[id] })
 	}
 	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return slices.Contains(a.Excludes, id) })
 	slices.Sort(ids)
@@ -203,6 +205,7 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 	return nil
 }
 
+// addRows adds a database with the first of its rows that match.
 func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kernel.ID, keyword string, got *kernel.PrimaryValues) error {
 	blocks, err := readableBlocks(ctx, r, got.Blocks)
 	if err != nil {

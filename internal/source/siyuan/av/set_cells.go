@@ -50,7 +50,7 @@ func setCells(p retryWaits) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		db, err := load(ctx, r, a.AVID)
+		db, err := loadDatabase(ctx, r, a.AVID)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func setCells(p retryWaits) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		through, err := block(ctx, r, r.Target("avID"))
+		through, err := showingBlock(ctx, r, r.Target("avID"))
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func setCells(p retryWaits) *action.Action {
 			return nil, notYetStoredError("write cells of", a.AVID, "the kernel accepted the cells, but not all of them have their new value",
 				fmt.Sprintf(`av(action="render", id=%q) shows what they have`, a.AVID), map[string]any{"cells": wrong})
 		}
-		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: readBack(len(writes))}
+		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: verifiedByReading(len(writes))}
 		if len(a.Cells) == 0 {
 			out.RowID, out.ColumnID = a.RowID, a.ColumnID
 		}
@@ -111,6 +111,7 @@ func cellInputs(r *action.Request, a *setCellsArgs) ([]input, error) {
 	})
 }
 
+// checkInputs checks the cells by themselves, and brings each into the form in which its value stands in the member for its type.
 func checkInputs(r *action.Request, cells []input, where func(i int) memberPath) ([]input, error) {
 	for i := range cells {
 		place := where(i)
@@ -164,12 +165,12 @@ func planWrites(ctx context.Context, r *action.Request, db *kernel.Database, cel
 				return nil, err
 			}
 		}
-		out = append(out, value(in, &c.Column))
+		out = append(out, writeOf(in, &c.Column))
 	}
 	return out, nil
 }
 
-// admitAssets checks the assets that are new in a cell.
+// admitAssets refuses assets that are new in a cell and that a note may not link to.
 func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.Value) error {
 	var values, before []string
 	for _, a := range in.Assets {
@@ -233,7 +234,7 @@ func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Da
 		case err != nil:
 			return err
 		}
-		if db, err = load(ctx, r, related); err != nil {
+		if db, err = loadDatabase(ctx, r, related); err != nil {
 			return err
 		}
 		if mask, err = maskOf(ctx, r, db); err != nil {

@@ -14,7 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-func local(t testing.TB, text string) int64 {
+// localMillis returns a local time, such as "2024-08-01 12:30", in milliseconds since 1970.
+func localMillis(t testing.TB, text string) int64 {
 	t.Helper()
 	at, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local)
 	if err != nil {
@@ -26,7 +27,7 @@ func local(t testing.TB, text string) int64 {
 // Every valueType, with each form that its value may have: what is stored, and what render shows.
 func TestSetCells(t *testing.T) {
 	t.Parallel()
-	day, noon := local(t, "2024-08-01 00:00"), local(t, "2024-08-01 12:30")
+	day, noon := localMillis(t, "2024-08-01 00:00"), localMillis(t, "2024-08-01 12:30")
 	for _, c := range []struct {
 		valueType, column string
 		members           []any
@@ -88,14 +89,14 @@ func TestSetCells(t *testing.T) {
 		t.Run(c.valueType, func(t *testing.T) {
 			t.Parallel()
 			w := newWorkspace(t)
-			column := w.column(c.column)
-			a := act(t, "set_cells")
+			column := w.addColumn(c.column)
+			a := findAction(t, "set_cells")
 			cell := append([]any{"rowID", own, "columnID", column, "valueType", c.valueType}, c.members...)
 			got := w.Must(t, a, args(append([]any{"avID", db}, cell...)...))
 			if got.Get("rowID").Str != string(own) || got.Get("updated").Int() != 1 || got.Get("verification.cells").Int() != 1 {
 				t.Errorf("one cell: %s", got.Raw)
 			}
-			first := w.stored(own, column)
+			first := w.storedValue(own, column)
 			if first == nil || !c.is(first) {
 				t.Fatalf("%v is stored as %+v", c.members, first)
 			}
@@ -111,10 +112,10 @@ func TestSetCells(t *testing.T) {
 			if got.Get("updated").Int() != 1 || got.Get("rowID").Exists() {
 				t.Errorf("a list: %s", got.Raw)
 			}
-			if again := w.stored(own, column); again.ID != first.ID || !c.is(again) {
+			if again := w.storedValue(own, column); again.ID != first.ID || !c.is(again) {
 				t.Errorf("again: %+v, first %+v", again, first)
 			}
-			table := w.Must(t, act(t, "render"), args("id", db)).Get("table")
+			table := w.Must(t, findAction(t, "render"), args("id", db)).Get("table")
 			cells := table.Get("rows.2.cells").Array()
 			if last := cells[len(cells)-1].Raw; last != c.shown {
 				t.Errorf("shown as %s, want %s", last, c.shown)
@@ -126,13 +127,13 @@ func TestSetCells(t *testing.T) {
 func TestSetCellsRelation(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	column := w.relation(w.secret)
-	a := act(t, "set_cells")
+	column := w.addRelation(w.secret)
+	a := findAction(t, "set_cells")
 	call := func(row string) string {
 		return args("avID", db, "rowID", rowA, "columnID", column, "valueType", "relation", "relationBlockIDs", []string{row})
 	}
 	w.Must(t, a, args("avID", db, "rowID", rowA, "columnID", column, "valueType", "relation", "relationBlockIDs", []string{"20240801130100-second1", "20240801130100-second1"}))
-	if v := w.stored(rowA, column); len(v.Relation.RowIDs) != 1 {
+	if v := w.storedValue(rowA, column); len(v.Relation.RowIDs) != 1 {
 		t.Errorf("stored %+v", v)
 	}
 	e := w.Refused(w.t, a, call(string(w.hidden)), tool.Invalid)
@@ -146,16 +147,16 @@ func TestSetCellsRelation(t *testing.T) {
 	}
 	w.Levels[w.secret] = access.Read // a two-way relation writes there too
 	w.Must(t, a, call("20240801130100-second1"))
-	w.do(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": true, "backRelationKeyID": kernel.NewID()})
+	w.transact(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": true, "backRelationKeyID": kernel.NewID()})
 	w.Refused(w.t, a, call("20240801130100-second1"), tool.Denied)
-	w.Refused(w.t, a, args("avID", db, "rowID", own, "columnID", w.column("relation"), "valueType", "relation", "relationBlockIDs", []string{"x"}), tool.Invalid)
+	w.Refused(w.t, a, args("avID", db, "rowID", own, "columnID", w.addColumn("relation"), "valueType", "relation", "relationBlockIDs", []string{"x"}), tool.Invalid)
 }
 
 func TestSetCellsRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "set_cells")
-	computed := w.column("created")
+	a := findAction(t, "set_cells")
+	computed := w.addColumn("created")
 	cell := func(pairs ...any) string { return args(append([]any{"avID", db, "rowID", own}, pairs...)...) }
 	w.Refused(w.t, a, args("avID", db), tool.Conflicting)
 	w.Refused(w.t, a, cell("columnID", w.text, "valueType", "text", "text", "a", "cells", []any{map[string]any{"rowID": own}}), tool.Conflicting)
@@ -170,20 +171,20 @@ func TestSetCellsRefuses(t *testing.T) {
 		{"/columnID", args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "a")},
 		{"/valueType", cell("columnID", w.primary, "valueType", "number", "number", 1)},
 		{"/text", cell("columnID", w.primary, "valueType", "text", "clear", true)},
-		{"/date", cell("columnID", w.column("date"), "valueType", "date", "date", "31.12.2024")},
-		{"/date", cell("columnID", w.column("date"), "valueType", "date", "date", 1722470400)},
+		{"/date", cell("columnID", w.addColumn("date"), "valueType", "date", "date", "31.12.2024")},
+		{"/date", cell("columnID", w.addColumn("date"), "valueType", "date", "date", 1722470400)},
 		{"/cells/0/endDate", args("avID", db, "cells", []any{map[string]any{
-			"rowID": own, "columnID": w.column("date"), "valueType": "date", "date": "2024-08-01", "endDate": "soon",
+			"rowID": own, "columnID": w.addColumn("date"), "valueType": "date", "date": "2024-08-01", "endDate": "soon",
 		}})},
-		{"/value", cell("columnID", w.column("date"), "valueType", "date", "value", "soon")},
-		{"/options/1", cell("columnID", w.column("mSelect"), "valueType", "multi_select", "options", []string{"a", ""})},
-		{"/value", cell("columnID", w.column("checkbox"), "valueType", "checkbox", "value", "perhaps")},
+		{"/value", cell("columnID", w.addColumn("date"), "valueType", "date", "value", "soon")},
+		{"/options/1", cell("columnID", w.addColumn("mSelect"), "valueType", "multi_select", "options", []string{"a", ""})},
+		{"/value", cell("columnID", w.addColumn("checkbox"), "valueType", "checkbox", "value", "perhaps")},
 		{"/valueType", cell("columnID", computed, "valueType", "date", "date", "2024-08-01")},
 		{"/text", cell("columnID", w.text, "valueType", "text")},
 		{"/number", cell("columnID", w.text, "valueType", "text", "number", 1)},
 		{"/text", cell("columnID", w.text, "valueType", "text", "text", "a", "value", "b")},
 		{"/value", cell("columnID", w.number, "valueType", "number", "value", "twelve")},
-		{"/endDate", cell("columnID", w.column("date"), "valueType", "date", "clear", true, "endDate", "2024-08-01")},
+		{"/endDate", cell("columnID", w.addColumn("date"), "valueType", "date", "clear", true, "endDate", "2024-08-01")},
 		{"/text", cell("columnID", w.text, "valueType", "text", "text", "a", "clear", true)},
 		{"/endDate", cell("columnID", w.text, "valueType", "text", "text", "a", "endDate", "2024-08-01")},
 		{"/numberFormat", cell("columnID", w.text, "valueType", "text", "text", "a", "numberFormat", "CNY")},
@@ -206,7 +207,7 @@ func TestSetCellsRefuses(t *testing.T) {
 	if _, err := w.Do(t, a, cell("columnID", w.text, "valueType", "date", "date", "yesterday")); tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), "ISO") {
 		t.Errorf("no date: %v", err)
 	}
-	w.guarded(a, access.Write, func(id kernel.ID) string {
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string {
 		return args("avID", id, "rowID", own, "columnID", w.text, "valueType", "text", "text", "x")
 	})
 }
@@ -215,19 +216,19 @@ func TestSetCellsRefuses(t *testing.T) {
 func TestSetCellsTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.do(kernel.Operation{"action": "updateAttrViewColOptions", "avID": db, "id": w.choice, "data": []any{map[string]any{"name": "Done", "color": "9", "desc": ""}}})
+	w.transact(kernel.Operation{"action": "updateAttrViewColOptions", "avID": db, "id": w.choice, "data": []any{map[string]any{"name": "Done", "color": "9", "desc": ""}}})
 	w.ResetCalls()
-	w.Must(t, act(t, "set_cells"), args("avID", db, "cells", []any{
+	w.Must(t, findAction(t, "set_cells"), args("avID", db, "cells", []any{
 		map[string]any{"rowID": own, "columnID": w.choice, "valueType": "select", "option": "Done"},
 		map[string]any{"rowID": rowA, "columnID": w.number, "valueType": "number", "number": 3},
 	}))
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
 	}
-	if diff := cmp.Diff([]siyuanapi.Option{{Content: "Done", Color: "9"}}, w.stored(own, w.choice).Selection); diff != "" {
+	if diff := cmp.Diff([]siyuanapi.Option{{Content: "Done", Color: "9"}}, w.storedValue(own, w.choice).Selection); diff != "" {
 		t.Errorf("option (-want +got):\n%s", diff)
 	}
-	if v := w.stored(rowA, w.number); v.Number.Content != 3 {
+	if v := w.storedValue(rowA, w.number); v.Number.Content != 3 {
 		t.Errorf("number %+v", v.Number)
 	}
 }
@@ -237,8 +238,8 @@ func TestKernelsForm(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.OwnForm(t, "/api/transactions", " spaced  text ", "spaced text")
-	w.Must(t, act(t, "set_cells"), args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", " spaced  text "))
-	w.Must(t, act(t, "rename"), args("avID", db, "name", " spaced  text "))
+	w.Must(t, findAction(t, "set_cells"), args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", " spaced  text "))
+	w.Must(t, findAction(t, "rename"), args("avID", db, "name", " spaced  text "))
 }
 
 // The kernel merges a written value into the present one, so no part of a date range may stay
@@ -246,18 +247,18 @@ func TestKernelsForm(t *testing.T) {
 func TestSetCellsOverARange(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a, column := act(t, "set_cells"), w.column("date")
+	a, column := findAction(t, "set_cells"), w.addColumn("date")
 	cell := func(pairs ...any) string {
 		return args(append([]any{"avID", db, "rowID", own, "columnID", column, "valueType", "date"}, pairs...)...)
 	}
 	w.Must(t, a, cell("date", "2024-08-01 12:30", "endDate", "2024-08-03"))
 	w.Must(t, a, cell("date", "2024-08-02"))
-	if d := w.stored(own, column).Date; d.HasEnd || d.NotEmpty2 || d.Content2 != 0 || !d.DateOnly {
+	if d := w.storedValue(own, column).Date; d.HasEnd || d.NotEmpty2 || d.Content2 != 0 || !d.DateOnly {
 		t.Errorf("after a range, a day is %+v", d)
 	}
 	w.Must(t, a, cell("date", "2024-08-01", "endDate", "2024-08-03"))
 	w.Must(t, a, cell("clear", true))
-	if d := w.stored(own, column).Date; d.NotEmpty || d.HasEnd || d.NotEmpty2 {
+	if d := w.storedValue(own, column).Date; d.NotEmpty || d.HasEnd || d.NotEmpty2 {
 		t.Errorf("after a range, nothing is %+v", d)
 	}
 }
@@ -266,9 +267,9 @@ func TestSetCellsOverARange(t *testing.T) {
 func TestSetCellsOfThePrimaryColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "set_cells")
+	a := findAction(t, "set_cells")
 	w.Must(t, a, args("avID", db, "rowID", own, "columnID", w.primary, "valueType", "text", "text", "umbenannt 改名"))
-	if v := w.stored(own, w.primary); v.Block.Content != "umbenannt 改名" || v.Block.ID != "" || !v.Detached {
+	if v := w.storedValue(own, w.primary); v.Block.Content != "umbenannt 改名" || v.Block.ID != "" || !v.Detached {
 		t.Errorf("stored %+v, %+v", v, v.Block)
 	}
 	e := w.Refused(w.t, a, args("avID", db, "rowID", rowA, "columnID", w.primary, "valueType", "text", "text", "x"), tool.Invalid)

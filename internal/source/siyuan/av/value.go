@@ -18,11 +18,11 @@ type write struct {
 	matches     func(v *kernel.Value) bool
 }
 
-// value converts an input to the kernel's form, for a column that it fits.
-func value(in *input, c *kernel.Column) write {
+// writeOf converts an input to the kernel's form, for a column that it fits.
+func writeOf(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
 	if c.Type == siyuanapi.ColumnBlock {
-		w.data, w.matches = title(*in.Text)
+		w.data, w.matches = titleValue(*in.Text)
 		return w
 	}
 	switch in.ValueType {
@@ -35,7 +35,7 @@ func value(in *input, c *kernel.Column) write {
 	case "phone":
 		w.data, w.matches = textValue("phone", in.Phone, func(v *kernel.Value) *siyuanapi.Content { return v.Phone })
 	case "number":
-		w.data, w.matches = number(in)
+		w.data, w.matches = numberValue(in)
 	case "date":
 		w.data, w.matches = dateValue(in)
 	case "checkbox":
@@ -65,12 +65,14 @@ func value(in *input, c *kernel.Column) write {
 	return w
 }
 
-// title returns the value of a primary cell that is not bound to a block.
-func title(want string) (map[string]any, func(*kernel.Value) bool) {
+// titleValue returns the value of a primary cell that is not bound to a block.
+func titleValue(want string) (map[string]any, func(*kernel.Value) bool) {
 	return map[string]any{"type": "block", "isDetached": true, "block": map[string]any{"content": want}}, func(v *kernel.Value) bool {
 		return v.Block != nil && sameText(v.Block.Content, want)
 	}
 }
+
+// Each of the following functions returns a value in the kernel's form, and a function that reports whether a stored value is it.
 
 func textValue(typ string, in *string, of func(*kernel.Value) *siyuanapi.Content) (map[string]any, func(*kernel.Value) bool) {
 	want := ""
@@ -83,7 +85,7 @@ func textValue(typ string, in *string, of func(*kernel.Value) *siyuanapi.Content
 	}
 }
 
-func number(in *input) (map[string]any, func(*kernel.Value) bool) {
+func numberValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	n := map[string]any{"isNotEmpty": in.Number != nil}
 	if in.Number != nil {
 		n["content"] = *in.Number

@@ -37,9 +37,10 @@ type workspace struct {
 	text, number, choice kernel.ID
 }
 
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
-	actions := av.Hasty().Actions
+	actions := av.ToolWithShortWaits().Actions
 	i := slices.IndexFunc(actions, func(a *action.Action) bool { return a.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no action %q", name)
@@ -52,10 +53,10 @@ func newWorkspace(t testing.TB) *workspace {
 	w := &workspace{Kit: actiontest.New(t), t: t}
 	w.home, w.secret = kernel.ID(w.Notebook("Home")), kernel.ID(w.Notebook("Geheim 秘密"))
 	w.doc = kernel.ID(w.Doc(string(w.home), "/DB 数据库", "intro"))
-	w.open = w.child(kernel.ID(w.Doc(string(w.home), "/Rows", "open row 行")))
-	w.hidden = w.child(kernel.ID(w.Doc(string(w.secret), "/Hidden", "hidden row 暗")))
-	w.database(db, dbBlock, w.doc)
-	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{
+	w.open = w.firstBlock(kernel.ID(w.Doc(string(w.home), "/Rows", "open row 行")))
+	w.hidden = w.firstBlock(kernel.ID(w.Doc(string(w.secret), "/Hidden", "hidden row 暗")))
+	w.makeDatabase(db, dbBlock, w.doc)
+	w.transact(kernel.Operation{"action": "insertAttrViewBlock", "avID": db, "blockID": dbBlock, "srcs": []any{
 		map[string]any{"itemID": rowA, "id": w.open, "isDetached": false},
 		map[string]any{"itemID": rowS, "id": w.hidden, "isDetached": false},
 		map[string]any{"itemID": own, "isDetached": true, "content": "own 游离"},
@@ -65,12 +66,13 @@ func newWorkspace(t testing.TB) *workspace {
 		t.Fatal(err)
 	}
 	w.primary, w.choice = stored.Columns[0].Column.ID, stored.Columns[1].Column.ID
-	w.text, w.number = w.column("text"), w.column("number")
+	w.text, w.number = w.addColumn("text"), w.addColumn("number")
 	w.ResetCalls()
 	return w
 }
 
-func (w *workspace) child(doc kernel.ID) kernel.ID {
+// firstBlock returns the first block of a document.
+func (w *workspace) firstBlock(doc kernel.ID) kernel.ID {
 	w.t.Helper()
 	blocks, err := w.Client.ChildBlocks(w.t.Context(), doc)
 	if err != nil || len(blocks) == 0 {
@@ -79,17 +81,17 @@ func (w *workspace) child(doc kernel.ID) kernel.ID {
 	return blocks[0].ID
 }
 
-// database makes a database with a block that shows it.
-func (w *workspace) database(id, block, doc kernel.ID) {
+// makeDatabase makes a database with a block that shows it.
+func (w *workspace) makeDatabase(id, block, doc kernel.ID) {
 	w.t.Helper()
-	w.show(id, block, doc)
+	w.appendDatabaseBlock(id, block, doc)
 	if _, err := w.Client.RenderDatabase(w.t.Context(), kernel.Rendering{ID: id, Block: block, Create: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// show puts a block that shows a database into a document.
-func (w *workspace) show(id, block, doc kernel.ID) {
+// appendDatabaseBlock puts a block that shows a database into a document.
+func (w *workspace) appendDatabaseBlock(id, block, doc kernel.ID) {
 	w.t.Helper()
 	dom := fmt.Sprintf(`<div class="av" data-node-id=%q data-av-id=%q data-type="NodeAttributeView" data-av-type="table"></div>`, block, id)
 	if _, err := w.Client.Append(w.t.Context(), doc, "dom", dom); err != nil {
@@ -97,17 +99,19 @@ func (w *workspace) show(id, block, doc kernel.ID) {
 	}
 }
 
-func (w *workspace) do(ops ...kernel.Operation) {
+// transact runs operations in the kernel, in one transaction.
+func (w *workspace) transact(ops ...kernel.Operation) {
 	w.t.Helper()
 	if _, err := w.Client.Transact(w.t.Context(), 1, ops...); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// column adds a column to the database.
-func (w *workspace) column(kind string) kernel.ID { return w.columnOf(db, kind) }
+// addColumn adds a column of a type to the database db.
+func (w *workspace) addColumn(kind string) kernel.ID { return w.addColumnTo(db, kind) }
 
-func (w *workspace) columnOf(id kernel.ID, kind string) kernel.ID {
+// addColumnTo adds a column of a type to the end of a database.
+func (w *workspace) addColumnTo(id kernel.ID, kind string) kernel.ID {
 	w.t.Helper()
 	key := kernel.NewID()
 	stored, err := w.Client.Database(w.t.Context(), id)
@@ -115,18 +119,18 @@ func (w *workspace) columnOf(id kernel.ID, kind string) kernel.ID {
 		w.t.Fatal(err)
 	}
 	last := stored.Columns[len(stored.Columns)-1].Column.ID
-	w.do(kernel.Operation{"action": "addAttrViewCol", "avID": id, "id": key, "name": "Col " + kind, "type": kind, "data": "", "previousID": last})
+	w.transact(kernel.Operation{"action": "addAttrViewCol", "avID": id, "id": key, "name": "Col " + kind, "type": kind, "data": "", "previousID": last})
 	return key
 }
 
-// cell sets a cell to a value in the form of the kernel.
-func (w *workspace) cell(id, row, column kernel.ID, data map[string]any) {
+// setCell sets a cell to a value in the form of the kernel.
+func (w *workspace) setCell(id, row, column kernel.ID, data map[string]any) {
 	w.t.Helper()
-	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": id, "keyID": column, "rowID": row, "data": data})
+	w.transact(kernel.Operation{"action": "updateAttrViewCell", "avID": id, "keyID": column, "rowID": row, "data": data})
 }
 
-// stored returns the value of a cell as the kernel stores it.
-func (w *workspace) stored(row, column kernel.ID) *kernel.Value {
+// storedValue returns the value of a cell as the kernel stores it.
+func (w *workspace) storedValue(row, column kernel.ID) *kernel.Value {
 	w.t.Helper()
 	d, err := w.Client.Database(w.t.Context(), db)
 	if err != nil {
@@ -135,8 +139,8 @@ func (w *workspace) stored(row, column kernel.ID) *kernel.Value {
 	return d.Value(row, column)
 }
 
-// guarded checks that an action needs a level on the database, and that it finds no database by an invalid id.
-func (w *workspace) guarded(a *action.Action, need access.Level, argsOf func(id kernel.ID) string) {
+// checkGuarded checks that an action needs a level on the database, and that it finds no database by an invalid id.
+func (w *workspace) checkGuarded(a *action.Action, need access.Level, argsOf func(id kernel.ID) string) {
 	w.t.Helper()
 	w.Guarded(w.t, a, need, w.home, db, argsOf(db))
 	for _, bad := range []kernel.ID{"x", "20240801120000-AVMAIN1", "../../conf/conf"} {

@@ -15,22 +15,22 @@ import (
 	"collie/internal/tool"
 )
 
-// columns returns the ids of the columns in the order of the view.
-func (w *workspace) columns() []string {
+// columnIDs returns the ids of the columns in the order of the view.
+func (w *workspace) columnIDs() []string {
 	w.t.Helper()
-	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.columns.#.id"))
+	return textsIn(w.Must(w.t, findAction(w.t, "render"), args("id", db)).Get("table.columns.#.id"))
 }
 
-// rows returns the ids of the rows in the order of the view.
-func (w *workspace) rows() []string {
+// rowIDs returns the ids of the rows in the order of the view.
+func (w *workspace) rowIDs() []string {
 	w.t.Helper()
-	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.rows.#.id"))
+	return textsIn(w.Must(w.t, findAction(w.t, "render"), args("id", db)).Get("table.rows.#.id"))
 }
 
 func TestRename(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "rename")
+	a := findAction(t, "rename")
 	got := w.Must(t, a, args("avID", db, "name", "Projekte 项目"))
 	if !got.Get("success").Bool() || got.Get("blockID").Str != string(dbBlock) {
 		t.Errorf("got %s", got.Raw)
@@ -43,7 +43,7 @@ func TestRename(t *testing.T) {
 	if err != nil || attrs["updated"] == "20240801120000" {
 		t.Errorf("the block does not count as changed: %v, %v", attrs, err)
 	}
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
 }
 
 // A write that the kernel answers with success without doing it is reported as pending verification.
@@ -60,7 +60,7 @@ func TestWritesThatDoNotShow(t *testing.T) {
 		"set_cells":     args("avID", db, "rowID", own, "columnID", w.text, "valueType", "text", "text", "x"),
 	} {
 		w.ResetCalls()
-		_, err := w.Do(t, act(t, name), call)
+		_, err := w.Do(t, findAction(t, name), call)
 		e, ok := errors.AsType[*tool.Error](err)
 		if !ok || e.Kind != kernel.Mismatch || !e.OutcomeUnknown || e.Facts["transactionState"] != "pending_verification" || e.Facts["retryAllowed"] != false {
 			t.Errorf("%s: %#v", name, err)
@@ -90,7 +90,7 @@ func TestEmptyIDs(t *testing.T) {
 		"duplicate":                      args("avID", ""),
 		"get_primary_key_values":         args("avID", ""),
 	} {
-		w.Refused(w.t, act(t, name), call, tool.NotFound)
+		w.Refused(w.t, findAction(t, name), call, tool.NotFound)
 	}
 }
 
@@ -100,11 +100,11 @@ func TestLostAnswer(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/transactions", 1, kerneltest.FailLost)
 	w.ResetCalls()
-	_ = w.Failed(t, act(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), kernel.OutcomeUnknown)
+	_ = w.Failed(t, findAction(t, "add_rows"), args("avID", db, "primaryKeyTexts", []string{"once"}), kernel.OutcomeUnknown)
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("%d writes", n)
 	}
-	if got := len(w.rows()); got != 4 {
+	if got := len(w.rowIDs()); got != 4 {
 		t.Errorf("%d rows", got)
 	}
 }
@@ -112,35 +112,35 @@ func TestLostAnswer(t *testing.T) {
 func TestAddRows(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "add_rows")
+	a := findAction(t, "add_rows")
 	doc := kernel.ID(w.Doc(string(w.home), "/New", "new row"))
 	got := w.Must(t, a, args("avID", db, "blockIDs", []kernel.ID{doc, w.open}, "primaryKeyTexts", []string{"first", "第二"}))
 	if got.Get("added").Int() != 3 || got.Get("rows.#").Int() != 4 || got.Get("rows.1.rowID").Str != string(rowA) || !got.Get("rows.1.existing").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
-	ids := texts(got.Get("rows.#.rowID"))
+	ids := textsIn(got.Get("rows.#.rowID"))
 	if slices.Contains(ids, string(doc)) {
 		t.Error("a row has the id of its block")
 	}
 	want := []string{ids[0], ids[2], ids[3], string(rowA), string(rowS), string(own)} // new rows come first
-	if diff := cmp.Diff(want, w.rows()); diff != "" {
+	if diff := cmp.Diff(want, w.rowIDs()); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	got = w.Must(t, a, args("avID", db, "primaryKeyTexts", []string{"last"}, "previousID", own))
-	if rows := w.rows(); rows[len(rows)-1] != got.Get("rows.0.rowID").Str {
+	if rows := w.rowIDs(); rows[len(rows)-1] != got.Get("rows.0.rowID").Str {
 		t.Errorf("not after the row: %v", rows)
 	}
 	w.ResetCalls()
 	if got = w.Must(t, a, args("avID", db, "blockIDs", []kernel.ID{w.open})); got.Get("added").Int() != 0 || len(w.Writes()) != 0 {
 		t.Errorf("what is a row already: %s", got.Raw)
 	}
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "primaryKeyTexts", []string{"x"}) })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "primaryKeyTexts", []string{"x"}) })
 }
 
 func TestAddRowsRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "add_rows")
+	a := findAction(t, "add_rows")
 	w.Refused(w.t, a, args("avID", db), tool.Conflicting)
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{""}), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "primaryKeyTexts", []string{" \t"}), tool.Invalid)
@@ -162,7 +162,7 @@ func TestAddRowsRefuses(t *testing.T) {
 func TestRemoveRows(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "remove_rows")
+	a := findAction(t, "remove_rows")
 	call := args("avID", db, "srcIDs", []kernel.ID{own, rowA})
 	r := w.Request(t, a, call)
 	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), "2 rows") || r.Targets("srcIDs")[0].Subject != `"own 游离"` {
@@ -172,12 +172,12 @@ func TestRemoveRows(t *testing.T) {
 	if err := r.Check(t.Context()); tool.KindOf(err) != tool.Invalid {
 		t.Errorf("a person would be asked about a row that is not there: %v", err)
 	}
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "srcIDs", []kernel.ID{own}) })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "srcIDs", []kernel.ID{own}) })
 	got := w.Must(t, a, call)
 	if got.Get("removed").Int() != 2 || got.Get("verification.status").Str != "verified" {
 		t.Errorf("got %s", got.Raw)
 	}
-	if diff := cmp.Diff([]string{string(rowS)}, w.rows()); diff != "" {
+	if diff := cmp.Diff([]string{string(rowS)}, w.rowIDs()); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	if _, err := w.Client.Place(t.Context(), w.open); err != nil {
@@ -188,8 +188,8 @@ func TestRemoveRows(t *testing.T) {
 func TestRowIDMistakes(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	w.cell(db, rowA, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "x"}})
-	value := w.stored(rowA, w.text).ID
+	w.setCell(db, rowA, w.text, map[string]any{"type": "text", "text": map[string]any{"content": "x"}})
+	value := w.storedValue(rowA, w.text).ID
 	for _, c := range []struct {
 		id     kernel.ID
 		code   string
@@ -208,27 +208,27 @@ func TestRowIDMistakes(t *testing.T) {
 				map[string]any{"rowID": c.id, "columnID": w.text, "valueType": "text", "text": "b"},
 			}),
 		} {
-			e := w.Refused(w.t, act(t, name), call, tool.Invalid)
+			e := w.Refused(w.t, findAction(t, name), call, tool.Invalid)
 			if e.Code != c.code || e.Facts["reason"] != c.code {
 				t.Errorf("%s with %q: %s, want %s", name, c.id, e.Code, c.code)
 			}
-			if diff := cmp.Diff(c.expect, sorted(e.Facts[c.fact])); diff != "" {
+			if diff := cmp.Diff(c.expect, sortedIDs(e.Facts[c.fact])); diff != "" {
 				t.Errorf("%s with %q: %s (-want +got):\n%s", name, c.id, c.fact, diff)
 			}
 		}
 	}
 	w.Levels[w.secret] = access.None // a hidden row does not exist under any of its ids
 	for _, id := range []kernel.ID{rowS, w.hidden} {
-		e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
-		actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{actiontest.Nowhere}), tool.Invalid), string(id), actiontest.Nowhere)
+		e := w.Refused(w.t, findAction(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
+		actiontest.SameRefusal(t, e, w.Refused(w.t, findAction(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{actiontest.Nowhere}), tool.Invalid), string(id), actiontest.Nowhere)
 		if strings.Contains(strings.ReplaceAll(string(e.Payload()), string(id), ""), string(rowS)) {
 			t.Errorf("the hidden row is named: %s", e.Payload())
 		}
 	}
 }
 
-// sorted returns a fact with its ids sorted, since they come in the order in which rows are stored.
-func sorted(fact any) any {
+// sortedIDs returns a fact with its ids sorted, since they come in the order in which rows are stored.
+func sortedIDs(fact any) any {
 	if list, ok := fact.([]kernel.ID); ok {
 		return slices.Sorted(slices.Values(list))
 	}
@@ -245,12 +245,12 @@ func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.File(file, []byte(strings.ReplaceAll(string(raw), string(rowS), string(rowA))))
-	if e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{rowA}), tool.Invalid); e.Code != "row_id_ambiguous" {
+	if e := w.Refused(w.t, findAction(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{rowA}), tool.Invalid); e.Code != "row_id_ambiguous" {
 		t.Errorf("code %s", e.Code)
 	}
 	w.File(file, []byte(strings.ReplaceAll(string(raw), string(w.hidden), string(w.open))))
-	e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{w.open}), tool.Invalid)
-	if diff := cmp.Diff([]kernel.ID{rowA, rowS}, sorted(e.Facts["candidateRowIDs"])); e.Code != "row_id_alias_ambiguous" || diff != "" {
+	e := w.Refused(w.t, findAction(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{w.open}), tool.Invalid)
+	if diff := cmp.Diff([]kernel.ID{rowA, rowS}, sortedIDs(e.Facts["candidateRowIDs"])); e.Code != "row_id_alias_ambiguous" || diff != "" {
 		t.Errorf("code %s, candidates (-want +got):\n%s", e.Code, diff)
 	}
 }
@@ -258,45 +258,45 @@ func TestRowIDsThatSeveralRowsHave(t *testing.T) {
 func TestAddColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "add_column")
+	a := findAction(t, "add_column")
 	for _, kind := range a.Param("keyType").Enum {
 		got := w.Must(t, a, args("avID", db, "keyName", "Feld "+kind, "keyType", kind))
-		columns := w.columns()
+		columns := w.columnIDs()
 		if id := got.Get("keyID").Str; columns[len(columns)-1] != id || got.Get("keyType").Str != kind {
 			t.Errorf("%s: %s, columns %v", kind, got.Raw, columns)
 		}
 	}
 	first := w.Must(t, a, args("avID", db, "keyName", "first", "keyType", "text", "previousKeyID", "", "keyIcon", "1f600"))
 	after := w.Must(t, a, args("avID", db, "keyName", "after", "keyType", "text", "previousKeyID", first.Get("keyID").Str, "keyID", "20240801120001-mykeyid"))
-	if diff := cmp.Diff([]string{first.Get("keyID").Str, "20240801120001-mykeyid"}, w.columns()[:2]); diff != "" {
+	if diff := cmp.Diff([]string{first.Get("keyID").Str, "20240801120001-mykeyid"}, w.columnIDs()[:2]); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
 	if got := w.Must(t, a, args("avID", db, "keyName", "several", "type", "multi_select")); got.Get("keyType").Str != "mSelect" {
 		t.Errorf("in the word of set_cells: %s", got.Raw)
 	}
 	w.Refused(w.t, a, args("avID", db, "keyName", " ", "keyType", "text"), tool.Invalid)
-	w.Refused(w.t, act(t, "rename"), args("avID", db, "name", " \t"), tool.Invalid)
+	w.Refused(w.t, findAction(t, "rename"), args("avID", db, "name", " \t"), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "keyName", "again", "keyType", "text", "keyID", after.Get("keyID").Str), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "keyName", "bad", "keyType", "text", "keyID", "x"), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "keyName", "bad", "keyType", "text", "previousKeyID", actiontest.Nowhere), tool.Invalid)
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyName", "x", "keyType", "text") })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyName", "x", "keyType", "text") })
 }
 
 func TestRemoveColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "remove_column")
+	a := findAction(t, "remove_column")
 	w.Refused(w.t, a, args("avID", db, "keyID", actiontest.Nowhere), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "keyID", w.primary), tool.Invalid)
 	w.Refused(w.t, a, args("avID", db, "keyID", "", "removeRelationDest", true), tool.Invalid)
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyID", w.text) })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "keyID", w.text) })
 	r := w.Request(t, a, args("avID", db, "keyID", w.text))
 	if err := r.Check(t.Context()); err != nil || !strings.Contains(a.Effect(r), `"Col text"`) {
 		t.Errorf("a person is asked: %s: %v", a.Effect(r), err)
 	}
 	got := w.Must(t, a, args("avID", db, "columnID", w.text))
-	if got.Get("keyName").Str != "Col text" || slices.Contains(w.columns(), string(w.text)) {
-		t.Errorf("got %s, columns %v", got.Raw, w.columns())
+	if got.Get("keyName").Str != "Col text" || slices.Contains(w.columnIDs(), string(w.text)) {
+		t.Errorf("got %s, columns %v", got.Raw, w.columnIDs())
 	}
 }
 
@@ -304,8 +304,8 @@ func TestRemoveColumn(t *testing.T) {
 func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "remove_column")
-	key := w.relation(w.secret)
+	a := findAction(t, "remove_column")
+	key := w.addRelation(w.secret)
 	call := args("avID", db, "keyID", key, "removeRelationDest", true)
 	w.Levels[w.secret] = access.Read
 	w.Refused(w.t, a, call, tool.Denied)
@@ -317,18 +317,18 @@ func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
 	w.Must(t, a, call)
 }
 
-// relation adds a relation to a second database in a notebook, with two rows, and relates the
+// addRelation adds a relation to a second database in a notebook, with two rows, and relates the
 // first database's own row to both.
-func (w *workspace) relation(notebook kernel.ID) (column kernel.ID) {
+func (w *workspace) addRelation(notebook kernel.ID) (column kernel.ID) {
 	w.t.Helper()
-	w.database(other, otherB, kernel.ID(w.Doc(string(notebook), "/Other", "other")))
-	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": other, "blockID": otherB, "srcs": []any{
+	w.makeDatabase(other, otherB, kernel.ID(w.Doc(string(notebook), "/Other", "other")))
+	w.transact(kernel.Operation{"action": "insertAttrViewBlock", "avID": other, "blockID": otherB, "srcs": []any{
 		map[string]any{"itemID": "20240801130100-second1", "isDetached": true, "content": "target A"},
 		map[string]any{"itemID": "20240801130101-second2", "id": w.hidden, "isDetached": false},
 	}})
-	column = w.column("relation")
-	w.do(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": false, "name": "", "format": ""})
-	w.cell(db, own, column, map[string]any{"type": "relation", "relation": map[string]any{
+	column = w.addColumn("relation")
+	w.transact(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": false, "name": "", "format": ""})
+	w.setCell(db, own, column, map[string]any{"type": "relation", "relation": map[string]any{
 		"blockIDs": []string{"20240801130100-second1", "20240801130101-second2"},
 	}})
 	return column
@@ -337,7 +337,7 @@ func (w *workspace) relation(notebook kernel.ID) (column kernel.ID) {
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
-	a := act(t, "duplicate")
+	a := findAction(t, "duplicate")
 	got := w.Must(t, a, args("avID", db))
 	id, block := kernel.ID(got.Get("avID").Str), kernel.ID(got.Get("blockID").Str)
 	if id == db || got.Get("sourceAvID").Str != string(db) || got.Get("insertedAfter").Str != string(dbBlock) {
@@ -347,14 +347,14 @@ func TestDuplicate(t *testing.T) {
 	if err != nil || len(blocks) != 3 || blocks[2].ID != block {
 		t.Errorf("blocks %v, %v", blocks, err)
 	}
-	if rows := w.Must(t, act(t, "render"), args("id", id)).Get("total").Int(); rows != 3 {
+	if rows := w.Must(t, findAction(t, "render"), args("id", id)).Get("total").Int(); rows != 3 {
 		t.Errorf("the copy has %d rows", rows)
 	}
 	got = w.Must(t, a, args("avID", db, "previousID", w.open))
 	if at, err := w.Client.Place(t.Context(), kernel.ID(got.Get("blockID").Str)); err != nil || at.Root == w.doc {
 		t.Errorf("the copy is at %v, %v", at, err)
 	}
-	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id) })
+	w.checkGuarded(a, access.Write, func(id kernel.ID) string { return args("avID", id) })
 	w.Levels[w.secret] = access.Read
 	w.Refused(w.t, a, args("avID", db, "previousID", w.hidden), tool.Denied)
 	w.Levels[w.secret] = access.None
@@ -366,7 +366,7 @@ func TestDuplicateWithoutBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.Fail("/api/lute/spinBlockDOM", 1, kerneltest.FailMessage("no"))
-	err := w.Failed(t, act(t, "duplicate"), args("avID", db), kernel.API)
+	err := w.Failed(t, findAction(t, "duplicate"), args("avID", db), kernel.API)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ type dailyResult struct {
 	Warning      string               `json:"warning,omitempty" about:"references that could not be resolved, and the like"`
 }
 
+// addToDailyNote returns the action add_to_daily_note of the tool block.
 func addToDailyNote() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "add_to_daily_note",
@@ -48,7 +49,7 @@ func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) 
 	if err := refuseClosed(ctx, r, a.Notebook); err != nil {
 		return nil, err
 	}
-	data, warnings, err := prepare(ctx, r, a.DataType, a.Data, "", nil)
+	data, warnings, err := prepareContent(ctx, r, a.DataType, a.Data, "", nil)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type childArgs struct {
 	ParentID kernel.ID `json:"parentID" about:"document or container block" req:"true"`
 }
 
+// appendTo returns the action append of the tool block.
 func appendTo() *action.Action {
 	return childAction(action.Spec{
 		Name: "append", Purpose: "Add content at the end of a document or container block", Common: true,
@@ -36,24 +37,24 @@ func childAction(
 	verb := spec.Name
 	return action.New(spec, func(ctx context.Context, r *action.Request, a childArgs) (any, error) {
 		parent := r.Target("parentID")
-		if err := notHidden(r, "parentID", parent); err != nil {
+		if err := refuseNotebookPage(r, "parentID", parent); err != nil {
 			return nil, err
 		}
-		place, _, err := spotAt(ctx, r, a.ParentID, at)
+		place, _, err := spotBeside(ctx, r, a.ParentID, at)
 		if err != nil {
 			return nil, err
 		}
-		text, err := place.adapt(r, "data", a.DataType, a.Data)
+		text, err := place.adaptData(r, "data", a.DataType, a.Data)
 		if err != nil {
 			return nil, err
 		}
-		data, warnings, err := prepare(ctx, r, a.DataType, text, "", nil)
+		data, warnings, err := prepareContent(ctx, r, a.DataType, text, "", nil)
 		if err != nil {
 			return nil, err
 		}
 		done, err := put(r.Kernel, ctx, a.ParentID, data.DataType, data.Data)
 		if err != nil {
-			return nil, leafHint(r, a.ParentID, err)
+			return nil, explainLeafParent(r, a.ParentID, err)
 		}
 		ids, err := completeInsertions(ctx, r, done)
 		if err != nil {
@@ -72,6 +73,7 @@ func childAction(
 	})
 }
 
+// prepend returns the action prepend of the tool block.
 func prepend() *action.Action {
 	return childAction(action.Spec{
 		Name: "prepend", Purpose: "Add content at the beginning of a document or container block",

@@ -22,7 +22,7 @@ import (
 func completeInsertions(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
 	inserted := make([][]insertedPart, len(done))
 	for i, t := range done {
-		inserted[i] = partsOf(t)
+		inserted[i] = insertedParts(t)
 	}
 	present, err := presentBlocks(ctx, r, done, inserted)
 	if err != nil {
@@ -51,7 +51,7 @@ const maxSingleLookups = 8
 // presentBlocks returns the ids of the new blocks that exist, and perhaps those of other children of the same parents.
 func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transaction, inserted [][]insertedPart) (map[kernel.ID]bool, error) {
 	present := map[kernel.ID]bool{}
-	if ids := idsOf(slices.Concat(inserted...)); len(ids) <= maxSingleLookups {
+	if ids := partIDs(slices.Concat(inserted...)); len(ids) <= maxSingleLookups {
 		nodes, err := r.Kernel.Nodes(ctx, ids)
 		for id := range nodes {
 			present[id] = true
@@ -69,7 +69,8 @@ func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transac
 		if named {
 			continue
 		}
-		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // their nodes tell the parent, which the answer does not
+		const sampled = 2 // new blocks that are asked for their parent, which the answer does not tell; one may be missing
+		for _, p := range inserted[i][:min(sampled, len(inserted[i]))] {
 			unplaced = append(unplaced, p.id)
 			if len(p.items) > 0 {
 				unplaced = append(unplaced, p.items[0].id)
@@ -103,16 +104,17 @@ type insertedPart struct {
 	after kernel.ID      // for a missing block, the existing one that it belongs behind
 }
 
-// idsOf returns the ids of parts and of their items.
-func idsOf(parts []insertedPart) []kernel.ID {
+// partIDs returns the ids of parts and of their items.
+func partIDs(parts []insertedPart) []kernel.ID {
 	var ids []kernel.ID
 	for _, p := range parts {
-		ids = append(append(ids, p.id), idsOf(p.items)...)
+		ids = append(append(ids, p.id), partIDs(p.items)...)
 	}
 	return action.Distinct(ids)
 }
 
-func partsOf(t kernel.Transaction) []insertedPart {
+// insertedParts returns the blocks that the insertions of a transaction should create.
+func insertedParts(t kernel.Transaction) []insertedPart {
 	var out []insertedPart
 	for _, op := range t.DoOperations {
 		if op.Action != "insert" {
@@ -200,6 +202,7 @@ func partlyCreatedError(r *action.Request, have []kernel.ID, missing []insertedP
 	}
 }
 
+// nothingCreatedError returns the error for content of which the kernel made no block.
 func nothingCreatedError(r *action.Request) error {
 	const reason = "empty_transaction_result"
 	return &tool.Error{

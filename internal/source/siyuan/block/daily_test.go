@@ -14,7 +14,7 @@ import (
 
 func TestAddToDailyNote(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "add_to_daily_note")
+	a := findAction(t, "add_to_daily_note")
 	first := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "b", "position", "append"))
 	second := w.Must(t, a, args("notebook", w.nb, "dataType", "markdown", "data", "a\n\n第二", "position", "prepend"))
 	doc := kernel.ID(first.Get("documentId").Str)
@@ -37,11 +37,11 @@ func TestAddToDailyNote(t *testing.T) {
 
 func TestAddToDailyNoteRefuses(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "add_to_daily_note")
+	a := findAction(t, "add_to_daily_note")
 	call := args("notebook", w.nb, "dataType", "markdown", "data", "x", "position", "append")
 	w.Refused(w.t, a, args("notebook", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
 	w.Refused(w.t, a, args("notebook", actiontest.Nowhere, "dataType", "markdown", "data", "x", "position", "append"), tool.NotFound)
-	w.guarded(a, access.Write, w.nb, call)
+	w.checkGuarded(a, access.Write, w.nb, call)
 	if err := w.Client.CloseNotebook(t.Context(), w.nb); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestAddToDailyNoteThatReadsEverything(t *testing.T) {
 		if _, err := w.Client.SetNotebookConf(t.Context(), w.nb, conf); err != nil {
 			t.Fatal(err)
 		}
-		if e := w.Refused(w.t, act(t, "add_to_daily_note"), call, tool.Denied); !strings.Contains(e.Message, "querySQL") {
+		if e := w.Refused(w.t, findAction(t, "add_to_daily_note"), call, tool.Denied); !strings.Contains(e.Message, "querySQL") {
 			t.Errorf("%s: %s", setting, e.Payload())
 		}
 	}

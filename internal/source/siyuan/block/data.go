@@ -20,10 +20,10 @@ const (
 	dataDOM      = "dom"
 )
 
-// prepare prepares data for writing. It converts references in Markdown to the kernel's form, removes content that the
+// prepareContent prepares data for writing. It converts references in Markdown to the kernel's form, removes content that the
 // levels do not allow in a note, and replaces ids that are not in keep. replaced is the block whose content is replaced,
 // empty for new blocks. The warnings are for the caller.
-func prepare(
+func prepareContent(
 	ctx context.Context, r *action.Request, dataType, data string, replaced kernel.ID, keep map[kernel.ID]bool,
 ) (out kernel.BlockContent, warnings []string, err error) {
 	if dataType == dataMarkdown {

@@ -17,6 +17,7 @@ type deleteResult struct {
 	ID      kernel.ID `json:"id" about:"the block that is gone"`
 }
 
+// remove returns the action delete of the tool block.
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "delete",
@@ -36,7 +37,7 @@ func remove() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		t := r.Target("id")
 		// For a document the kernel reports success but does nothing.
-		if err := notDocument(r, "id", t, fmt.Sprintf(`document(action="remove", id="%s") deletes it`, t.ID)); err != nil {
+		if err := refuseDocument(r, "id", t, fmt.Sprintf(`document(action="remove", id="%s") deletes it`, t.ID)); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.Delete(ctx, a.ID); err != nil {

@@ -15,9 +15,9 @@ import (
 // isDocument reports whether a target is a document.
 func isDocument(t action.Target) bool { return t.ID == t.Root }
 
-// notHidden refuses the page that each notebook has under its own id. It is not listed anywhere, so people would not
+// refuseNotebookPage returns an error if a target is the page that each notebook has under its own id. It is not listed anywhere, so people would not
 // find what is written there.
-func notHidden(r *action.Request, param string, t action.Target) error {
+func refuseNotebookPage(r *action.Request, param string, t action.Target) error {
 	if t.ID != t.Notebook {
 		return nil
 	}
@@ -26,9 +26,9 @@ func notHidden(r *action.Request, param string, t action.Target) error {
 	return e
 }
 
-// notDocument refuses a document if the action is only for blocks inside documents.
-func notDocument(r *action.Request, param string, t action.Target, hint string) error {
-	if err := notHidden(r, param, t); err != nil {
+// refuseDocument returns an error if a target is a document, for actions on blocks inside documents only.
+func refuseDocument(r *action.Request, param string, t action.Target, hint string) error {
+	if err := refuseNotebookPage(r, param, t); err != nil {
 		return err
 	}
 	if !isDocument(t) {
@@ -39,8 +39,9 @@ func notDocument(r *action.Request, param string, t action.Target, hint string) 
 	return e
 }
 
-// leafHint adds a hint to the kernel's error if the parent cannot have children.
-func leafHint(r *action.Request, parent kernel.ID, err error) error {
+// explainLeafParent returns, in place of the kernel's error that a parent cannot have children, one that says what to do instead.
+// Any other error it returns as it is.
+func explainLeafParent(r *action.Request, parent kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != kernel.API || !strings.Contains(e.Message, "leaf block") {
 		return err

@@ -24,6 +24,7 @@ type infoResult struct {
 	RootChildID    kernel.ID `json:"rootChildID" about:"the block right below the document" verbose:"yes"`
 }
 
+// info returns the action info of the tool block.
 func info() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "info",
@@ -44,6 +45,7 @@ type breadcrumbArgs struct {
 	ExcludeTypes []string  `json:"excludeTypes" about:"node types to leave out, such as NodeTextMark-mark"`
 }
 
+// breadcrumb returns the action breadcrumb of the tool block.
 func breadcrumb() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "breadcrumb",
@@ -101,6 +103,7 @@ type wordCountResult struct {
 	Hint      string `json:"hint,omitempty" about:"why words and characters are missing"`
 }
 
+// wordCount returns the action word_count of the tool block.
 func wordCount() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "word_count",
@@ -134,6 +137,7 @@ type docsInfoArgs struct {
 	AV       bool        `json:"av" about:"also list databases that they stand in" default:"false"`
 }
 
+// docsInfo returns the action docs_info of the tool block.
 func docsInfo() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "docs_info",
@@ -163,12 +167,12 @@ func runDocsInfo(ctx context.Context, r *action.Request, a docsInfoArgs) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return docs, visibleDocs(ctx, r, docs)
+	return docs, redactDocs(ctx, r, docs)
 }
 
-// visibleDocs removes from docs the referring blocks in hidden notebooks. It removes all databases if there may be
+// redactDocs removes from docs the referring blocks in hidden notebooks. It removes all databases if there may be
 // hidden notebooks, since nothing says where a database belongs.
-func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) error {
+func redactDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ type anchorArgs struct {
 	ParentID   kernel.ID `json:"parentID" about:"put it first into this document or container"`
 }
 
-func (a anchorArgs) none() bool { return a == anchorArgs{} }
+func (a anchorArgs) isEmpty() bool { return a == anchorArgs{} }
 
 type insertItem struct {
 	DataType string `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
@@ -49,6 +49,7 @@ type insertResult struct {
 	Warning      string               `json:"warning,omitempty" about:"references that could not be resolved, and the like"`
 }
 
+// insert returns the action insert of the tool block.
 func insert() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "insert",
@@ -79,10 +80,10 @@ func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
 	}
 	out := make([]insertItem, len(items))
 	for i, item := range items {
-		if item.none() {
+		if item.isEmpty() {
 			item.anchorArgs = a.anchorArgs
 		}
-		if item.none() {
+		if item.isEmpty() {
 			return nil, r.Conflicting("an anchor is needed: nextID, previousID or parentID", anchorPointers(len(a.Blocks) > 0, i)...)
 		}
 		out[i] = item
@@ -98,6 +99,7 @@ func dataParam(several bool, i int) string {
 	return "data"
 }
 
+// anchorPointers returns the names of the anchors of an insertion for errors.
 func anchorPointers(several bool, i int) []string {
 	at := ""
 	if several {
@@ -153,7 +155,7 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 		done, err = r.Kernel.Insert(ctx, send[0])
 	}
 	if err != nil {
-		return nil, leafHint(r, in[0].ParentID, err)
+		return nil, explainLeafParent(r, in[0].ParentID, err)
 	}
 	ids, err := completeInsertions(ctx, r, done)
 	if err != nil {
@@ -195,16 +197,16 @@ func prepareInsertions(ctx context.Context, r *action.Request, items []insertIte
 		}
 		place, known := places[item.anchorArgs]
 		if !known {
-			if place.insertionSpot, place.anchorArgs, err = spotOf(ctx, r, item.anchorArgs); err != nil {
+			if place.insertionSpot, place.anchorArgs, err = spotAtAnchor(ctx, r, item.anchorArgs); err != nil {
 				return nil, nil, err
 			}
 			places[item.anchorArgs] = place
 		}
-		text, err := place.adapt(r, dataParam(several, i), item.DataType, item.Data)
+		text, err := place.adaptData(r, dataParam(several, i), item.DataType, item.Data)
 		if err != nil {
 			return nil, nil, err
 		}
-		data, notes, err := prepare(ctx, r, item.DataType, text, "", nil)
+		data, notes, err := prepareContent(ctx, r, item.DataType, text, "", nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -246,9 +248,9 @@ func checkAnchors(ctx context.Context, r *action.Request, a anchorArgs) error {
 			return err
 		}
 		if anchor.param == "parentID" {
-			err = notHidden(r, anchor.param, t)
+			err = refuseNotebookPage(r, anchor.param, t)
 		} else {
-			err = notDocument(r, anchor.param, t, fmt.Sprintf(`block(action="append", parentID="%s", …) adds at its end`, t.ID))
+			err = refuseDocument(r, anchor.param, t, fmt.Sprintf(`block(action="append", parentID="%s", …) adds at its end`, t.ID))
 		}
 		if err != nil {
 			return err

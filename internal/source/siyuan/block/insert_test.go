@@ -14,7 +14,7 @@ import (
 
 func TestInsertPutsContentAtEachAnchor(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo")
-	a := act(t, "insert")
+	a := findAction(t, "insert")
 	w.Must(t, a, args("dataType", "markdown", "data", "after one", "previousID", w.blocks[0]))
 	w.Must(t, a, args("dataType", "markdown", "data", "before one", "nextID", w.blocks[0]))
 	got := w.Must(t, a, args("dataType", "markdown", "data", "第一", "parentID", w.doc))
@@ -32,15 +32,15 @@ func TestInsertPutsContentAtEachAnchor(t *testing.T) {
 
 func TestInsertReturnsAllBlocksOfOneText(t *testing.T) {
 	w := newWorkspace(t, "one")
-	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "# H\n\np\n\n- a\n- b", "previousID", w.blocks[0]))
-	if diff := cmp.Diff(w.Children(w.t, w.doc)[1:], ids(got.Get("createdBlockIDs"))); diff != "" {
+	got := w.Must(t, findAction(t, "insert"), args("dataType", "markdown", "data", "# H\n\np\n\n- a\n- b", "previousID", w.blocks[0]))
+	if diff := cmp.Diff(w.Children(w.t, w.doc)[1:], idsIn(got.Get("createdBlockIDs"))); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
 }
 
 func TestInsertBatchUsesTheAnchorsBesideIt(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo")
-	got := w.Must(t, act(t, "insert"), args("previousID", w.blocks[0], "blocks", []any{
+	got := w.Must(t, findAction(t, "insert"), args("previousID", w.blocks[0], "blocks", []any{
 		map[string]any{"dataType": "markdown", "data": "a"},
 		map[string]any{"dataType": "markdown", "data": "b", "previousID": w.blocks[1]},
 	}))
@@ -48,16 +48,16 @@ func TestInsertBatchUsesTheAnchorsBesideIt(t *testing.T) {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	now := w.Children(w.t, w.doc)
-	if diff := cmp.Diff([]kernel.ID{now[1], now[3]}, ids(got.Get("createdBlockIDs"))); diff != "" || got.Get("count").Int() != 2 {
+	if diff := cmp.Diff([]kernel.ID{now[1], now[3]}, idsIn(got.Get("createdBlockIDs"))); diff != "" || got.Get("count").Int() != 2 {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
 
 func TestInsertNamesItemsThatWentIntoAList(t *testing.T) {
 	w := newWorkspace(t, "- one")
-	got := w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- two\n- three", "parentID", w.blocks[0]))
+	got := w.Must(t, findAction(t, "append"), args("dataType", "markdown", "data", "- two\n- three", "parentID", w.blocks[0]))
 	items := w.Children(w.t, w.blocks[0])
-	if diff := cmp.Diff(items[1:], ids(got.Get("createdBlockIDs"))); diff != "" {
+	if diff := cmp.Diff(items[1:], idsIn(got.Get("createdBlockIDs"))); diff != "" {
 		t.Errorf("created must be the items, the list that was sent is not a block (-want +got):\n%s", diff)
 	}
 }
@@ -65,7 +65,7 @@ func TestInsertNamesItemsThatWentIntoAList(t *testing.T) {
 func TestInsertGivesNewIDs(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo")
 	copied := "copy\n{: id=\"" + string(w.blocks[0]) + "\" memo=\"m\"}"
-	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", copied, "previousID", w.blocks[1]))
+	got := w.Must(t, findAction(t, "insert"), args("dataType", "markdown", "data", copied, "previousID", w.blocks[1]))
 	id := kernel.ID(got.Get("id").Str)
 	if id == w.blocks[0] || !id.Valid() {
 		t.Fatalf("the copy has id %s, that of the original is %s", id, w.blocks[0])
@@ -77,7 +77,7 @@ func TestInsertGivesNewIDs(t *testing.T) {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	dom := `<div data-node-id="` + string(w.blocks[0]) + `" data-type="NodeParagraph" class="p"><div contenteditable="true">by DOM</div></div>`
-	got = w.Must(t, act(t, "insert"), args("dataType", "dom", "data", dom, "previousID", w.blocks[1]))
+	got = w.Must(t, findAction(t, "insert"), args("dataType", "dom", "data", dom, "previousID", w.blocks[1]))
 	if got.Get("id").Str == string(w.blocks[0]) {
 		t.Errorf("the DOM kept the id of a block that exists")
 	}
@@ -85,7 +85,7 @@ func TestInsertGivesNewIDs(t *testing.T) {
 
 func TestInsertWritesReferences(t *testing.T) {
 	w := newWorkspace(t, "target text\n\ntwo")
-	a := act(t, "insert")
+	a := findAction(t, "insert")
 	got := w.Must(t, a, args("dataType", "markdown", "data", "see (("+string(w.blocks[0])+")) and (("+actiontest.Nowhere+"))", "previousID", w.blocks[1]))
 	if text, want := w.Texts(w.t, w.doc)[2], "see (("+string(w.blocks[0])+" 'target text')) and "+actiontest.Nowhere; text != want {
 		t.Errorf("got %s, want %s", text, want)
@@ -94,7 +94,7 @@ func TestInsertWritesReferences(t *testing.T) {
 		t.Error("no warning of the reference that was not found")
 	}
 	other := kernel.ID(w.Notebook("Other"))
-	hidden := w.Children(w.t, w.add(other, "/O", "secret"))[0]
+	hidden := w.Children(w.t, w.addDocument(other, "/O", "secret"))[0]
 	w.Levels[other] = access.None
 	warning := func(id kernel.ID) string {
 		got := w.Must(t, a, args("dataType", "markdown", "data", "see (("+string(id)+" 'x'))", "previousID", w.blocks[1]))
@@ -110,7 +110,7 @@ func TestInsertWritesReferences(t *testing.T) {
 
 func TestInsertRefusesWhatTheKernelWouldSwallow(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "insert")
+	a := findAction(t, "insert")
 	w.Refused(w.t, a, args("dataType", "markdown", "data", "x"), tool.Conflicting)
 	w.Refused(w.t, a, args("dataType", "markdown", "data", "x", "previousID", ""), tool.Conflicting)
 	w.Refused(w.t, a, args("blocks", []any{map[string]any{"dataType": "markdown", "data": "x"}}), tool.Conflicting)
@@ -123,10 +123,10 @@ func TestInsertRefusesWhatTheKernelWouldSwallow(t *testing.T) {
 
 func TestInsertNeedsWriteOnEveryAnchor(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "insert")
-	w.guarded(a, access.Write, w.blocks[0], args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
-	other := w.Children(w.t, w.add(kernel.ID(w.Notebook("Other")), "/O", "o"))[0]
-	w.guarded(a, access.Write, other, args("blocks", []any{
+	a := findAction(t, "insert")
+	w.checkGuarded(a, access.Write, w.blocks[0], args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
+	other := w.Children(w.t, w.addDocument(kernel.ID(w.Notebook("Other")), "/O", "o"))[0]
+	w.checkGuarded(a, access.Write, other, args("blocks", []any{
 		map[string]any{"dataType": "markdown", "data": "x", "previousID": w.blocks[0]},
 		map[string]any{"dataType": "markdown", "data": "y", "nextID": other},
 	}))
@@ -134,7 +134,7 @@ func TestInsertNeedsWriteOnEveryAnchor(t *testing.T) {
 
 func TestInsertSaysThatNothingWasMade(t *testing.T) {
 	w := newWorkspace(t, "one")
-	r := w.Request(t, act(t, "insert"), args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
+	r := w.Request(t, findAction(t, "insert"), args("dataType", "markdown", "data", "x", "previousID", w.blocks[0]))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestInsertSaysThatNothingWasMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.Run(t.Context())
-	e := toolError(t, err)
+	e := asToolError(t, err)
 	if e.Kind != kernel.API || e.Facts["reason"] != "empty_transaction_result" {
 		t.Errorf("got %v (%s)", err, e.Payload())
 	}
@@ -161,7 +161,7 @@ func TestInsertBatchKeepsTheOrderOfTheCall(t *testing.T) {
 		}
 		return out
 	}
-	got := w.Must(t, act(t, "insert"), args("previousID", w.blocks[0], "blocks", []any{
+	got := w.Must(t, findAction(t, "insert"), args("previousID", w.blocks[0], "blocks", []any{
 		item("a"), item("b\n\nc"), item("x", "nextID", w.blocks[2]), item("d"), item("y", "nextID", w.blocks[2]),
 		item("1", "parentID", w.blocks[1]), item("2", "parentID", w.blocks[1]), item("first", "parentID", w.doc),
 	}))
@@ -171,7 +171,7 @@ func TestInsertBatchKeepsTheOrderOfTheCall(t *testing.T) {
 	}
 	now := w.Children(w.t, w.doc)
 	items := w.Children(w.t, w.blocks[1])
-	if diff := cmp.Diff([]kernel.ID{now[2], now[3], now[4], now[7], now[5], now[8], items[0], items[1], now[0]}, ids(got.Get("createdBlockIDs"))); diff != "" {
+	if diff := cmp.Diff([]kernel.ID{now[2], now[3], now[4], now[7], now[5], now[8], items[0], items[1], now[0]}, idsIn(got.Get("createdBlockIDs"))); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
 }

@@ -44,8 +44,8 @@ func (m itemMarker) next() itemMarker {
 
 var itemStart = lazyregexp.New(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
 
-// markersOf returns the markers of the first and last item in the kramdown of a list or of one item.
-func markersOf(kramdown string) (first, last itemMarker, ok bool) {
+// firstAndLastMarker returns the markers of the first and last item in the kramdown of a list or of one item.
+func firstAndLastMarker(kramdown string) (first, last itemMarker, ok bool) {
 	all := itemStart.FindAllStringSubmatch(kramdown, -1)
 	if len(all) == 0 {
 		return itemMarker{number: -1}, itemMarker{number: -1}, false
@@ -71,7 +71,7 @@ func toItems(text string, m itemMarker) (items string, ok bool) {
 	}
 	var out []string
 	width := 0
-	ok = eachLine(text, func(line string, at itemLine) bool {
+	ok = visitListLines(text, func(line string, at itemLine) bool {
 		switch {
 		case at.startsItem:
 			head := m.String() + " "
@@ -139,9 +139,9 @@ var (
 	beginsBlock = lazyregexp.New("^(?:#{1,6}[ \t]|>|```|~~~|\\$\\$|\\{\\{|(?:-[ \t]*){3,}$|(?:\\*[ \t]*){3,}$|(?:_[ \t]*){3,}$)")
 )
 
-// eachLine calls visit for each line of a text that begins with a list, until visit returns false. It returns the last
+// visitListLines calls visit for each line of a text that begins with a list, until visit returns false. It returns the last
 // result of visit.
-func eachLine(text string, visit func(line string, at itemLine) bool) bool {
+func visitListLines(text string, visit func(line string, at itemLine) bool) bool {
 	fence, blank := "", false
 	margin, content := -1, 0 // columns
 	for line := range strings.SplitSeq(text, "\n") {
@@ -187,7 +187,7 @@ func countItems(text string) (n int) {
 	if first, _, _ := strings.Cut(text, "\n"); !listMarker.MatchString(first) || beginsBlock.MatchString(strings.TrimSpace(first)) {
 		return 0
 	}
-	eachLine(text, func(_ string, at itemLine) bool {
+	visitListLines(text, func(_ string, at itemLine) bool {
 		if at.startsItem {
 			n++
 		}
@@ -202,12 +202,13 @@ type insertionSpot struct {
 	marker itemMarker // marker of the first new item
 }
 
-// adapt adapts data to the place where it is inserted. The kernel would accept anything in a list, and list items
+// adaptData returns data in the form that it has to have at the place where it is inserted: Markdown that goes into a list becomes
+// items of that list; a DOM is only checked. The kernel would accept anything in a list, and list items
 // anywhere, and so create documents that no editor can show.
-func (s insertionSpot) adapt(r *action.Request, param, dataType, data string) (string, error) {
+func (s insertionSpot) adaptData(r *action.Request, param, dataType, data string) (string, error) {
 	switch {
 	case dataType == dataDOM:
-		return data, s.adaptDOM(r, param, data)
+		return data, s.checkDOM(r, param, data)
 	case !s.inList:
 		return data, nil
 	}
@@ -220,7 +221,8 @@ func (s insertionSpot) adapt(r *action.Request, param, dataType, data string) (s
 	return out, nil
 }
 
-func (s insertionSpot) adaptDOM(r *action.Request, param, dom string) error {
+// checkDOM refuses a DOM whose blocks may not stand there: in a list only items may, and items only in a list.
+func (s insertionSpot) checkDOM(r *action.Request, param, dom string) error {
 	for _, b := range kernel.ParseDOM(dom) {
 		switch item := b.Type == itemNode; {
 		case s.inList && !item && b.Type != listNode:
@@ -242,8 +244,8 @@ const (
 	last
 )
 
-// spotAt determines what may be inserted at a side of a block. It also returns the block.
-func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
+// spotBeside determines what may be inserted at a side of a block. It also returns the block.
+func spotBeside(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
 	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{id})
 	if err != nil {
 		return insertionSpot{}, kernel.Node{}, err
@@ -260,7 +262,7 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (inse
 	if err != nil {
 		return insertionSpot{}, node, err
 	}
-	from, to, ok := markersOf(texts[id])
+	from, to, ok := firstAndLastMarker(texts[id])
 	s := insertionSpot{inList: true, marker: from}
 	if ok && (at == behind || at == last) {
 		s.marker = to.next()
@@ -271,18 +273,18 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (inse
 	return s, node, nil
 }
 
-// spotOf is like [spotAt], for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
+// spotAtAnchor is like [spotBeside], for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
 // would insert only a part of it at the start of a list or super block.
-func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot, anchorArgs, error) {
+func spotAtAnchor(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot, anchorArgs, error) {
 	switch {
 	case a.NextID != "":
-		s, _, err := spotAt(ctx, r, a.NextID, before)
+		s, _, err := spotBeside(ctx, r, a.NextID, before)
 		return s, a, err
 	case a.PreviousID != "":
-		s, _, err := spotAt(ctx, r, a.PreviousID, behind)
+		s, _, err := spotBeside(ctx, r, a.PreviousID, behind)
 		return s, a, err
 	}
-	s, node, err := spotAt(ctx, r, a.ParentID, first)
+	s, node, err := spotBeside(ctx, r, a.ParentID, first)
 	if err != nil || !s.inList && node.Type != superNode {
 		return s, a, err
 	}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAsItems(t *testing.T) {
+func TestToItems(t *testing.T) {
 	t.Parallel()
 	bullet, third, task := itemMarker{number: -1}, itemMarker{number: 3, close: '.'}, itemMarker{number: -1, box: "[ ]"}
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestAsItems(t *testing.T) {
 	}
 }
 
-func TestMarkersOf(t *testing.T) {
+func TestFirstAndLastMarker(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"- {: id=\"x\"}a\n  {: id=\"y\"}\n- {: id=\"z\"}[X] b": "- -[X]",
@@ -52,7 +52,7 @@ func TestMarkersOf(t *testing.T) {
 		"text":     "- -",
 		"0  {: }a": "- -",
 	} {
-		from, to, _ := markersOf(text)
+		from, to, _ := firstAndLastMarker(text)
 		if got := from.String() + from.box + " " + to.String() + to.box; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
@@ -60,7 +60,7 @@ func TestMarkersOf(t *testing.T) {
 }
 
 // For any text, the result has all its letters in the same order and begins with an item.
-func TestAsItemsLosesNothing(t *testing.T) {
+func TestToItemsLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"", "a", "- b", "  - c", "1. d", "  e", "```", "# f", "> g", "\t- h", "- [ ] i", "---", "   j"})).Draw(t, "lines")
@@ -87,7 +87,7 @@ func TestAsItemsLosesNothing(t *testing.T) {
 	})
 }
 
-func FuzzAsItems(f *testing.F) {
+func FuzzToItems(f *testing.F) {
 	f.Add("- a\n\n  b\n1. c", 3)
 	f.Add("text\n```\n", -1)
 	f.Fuzz(func(t *testing.T, text string, number int) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// types returns the types of the blocks right below id.
-func (w *workspace) types(id kernel.ID) []string {
+// childTypes returns the types of the blocks right below id.
+func (w *workspace) childTypes(id kernel.ID) []string {
 	w.t.Helper()
 	list, err := w.Client.ChildBlocks(w.t.Context(), id)
 	if err != nil {
@@ -46,18 +47,18 @@ func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 			if c.anchor != "parentID" {
 				at = w.Children(w.t, at)[0]
 			}
-			got := w.Must(t, act(t, c.action), args("dataType", "markdown", "data", c.data, c.anchor, at))
+			got := w.Must(t, findAction(t, c.action), args("dataType", "markdown", "data", c.data, c.anchor, at))
 			if diff := cmp.Diff([]string{c.want, "end"}, w.Texts(w.t, w.doc)); diff != "" {
 				t.Errorf("document (-want +got):\n%s", diff)
 			}
-			for _, typ := range w.types(w.blocks[0]) {
+			for _, typ := range w.childTypes(w.blocks[0]) {
 				if typ != "iu" {
-					t.Errorf("the list holds %v", w.types(w.blocks[0]))
+					t.Errorf("the list holds %v", w.childTypes(w.blocks[0]))
 				}
 			}
 			now := w.Children(w.t, w.blocks[0])
-			for _, id := range ids(got.Get("createdBlockIDs")) {
-				if !contains(now, id) {
+			for _, id := range idsIn(got.Get("createdBlockIDs")) {
+				if !slices.Contains(now, id) {
 					t.Errorf("created %s, the list has %v", got.Get("createdBlockIDs"), now)
 				}
 			}
@@ -68,16 +69,12 @@ func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 	}
 }
 
-func contains(list []kernel.ID, id kernel.ID) bool {
-	return slices.Contains(list, id)
-}
-
 func TestNewItemsAreOfTheKindOfTheirList(t *testing.T) {
 	w := newWorkspace(t, "1. a\n2. b\n\n- [ ] c\n- [X] d")
 	numbered, tasks := w.blocks[0], w.blocks[1]
-	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "e\n\nf", "parentID", numbered))
-	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "- g", "parentID", numbered))
-	w.Must(t, act(t, "append"), args("dataType", "markdown", "data", "h", "parentID", tasks))
+	w.Must(t, findAction(t, "append"), args("dataType", "markdown", "data", "e\n\nf", "parentID", numbered))
+	w.Must(t, findAction(t, "append"), args("dataType", "markdown", "data", "- g", "parentID", numbered))
+	w.Must(t, findAction(t, "append"), args("dataType", "markdown", "data", "h", "parentID", tasks))
 	want := []string{"1. a\n2. b\n3. e\n\n   f\n4. g", "- [ ] c\n- [X] d\n- [ ] h"}
 	if diff := cmp.Diff(want, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
@@ -87,14 +84,14 @@ func TestNewItemsAreOfTheKindOfTheirList(t *testing.T) {
 func TestListsHoldItemsOnly(t *testing.T) {
 	w := newWorkspace(t, "- a\n\npara")
 	item := w.Children(w.t, w.blocks[0])[0]
-	w.Refused(w.t, act(t, "insert"), args("dataType", "markdown", "data", "- x\n\ny", "previousID", item), tool.Invalid)
+	w.Refused(w.t, findAction(t, "insert"), args("dataType", "markdown", "data", "- x\n\ny", "previousID", item), tool.Invalid)
 	const p = `<div data-node-id="20240801120000-aaaaaaa" data-type="NodeParagraph" class="p"><div contenteditable="true">x</div></div>`
 	const li = `<div data-marker="*" data-subtype="u" data-node-id="20240801120000-bbbbbbb" data-type="NodeListItem" class="li">` + p + `</div>`
-	w.Refused(w.t, act(t, "append"), args("dataType", "dom", "data", p, "parentID", w.blocks[0]), tool.Invalid)
-	w.Refused(w.t, act(t, "update"), args("id", item, "dataType", "dom", "data", p), tool.Invalid)
-	w.Refused(w.t, act(t, "insert"), args("dataType", "dom", "data", li, "previousID", w.blocks[1]), tool.Invalid)
-	w.Refused(w.t, act(t, "update"), args("id", w.blocks[1], "dataType", "dom", "data", li), tool.Invalid)
-	w.Must(t, act(t, "append"), args("dataType", "dom", "data", li, "parentID", w.blocks[0]))
+	w.Refused(w.t, findAction(t, "append"), args("dataType", "dom", "data", p, "parentID", w.blocks[0]), tool.Invalid)
+	w.Refused(w.t, findAction(t, "update"), args("id", item, "dataType", "dom", "data", p), tool.Invalid)
+	w.Refused(w.t, findAction(t, "insert"), args("dataType", "dom", "data", li, "previousID", w.blocks[1]), tool.Invalid)
+	w.Refused(w.t, findAction(t, "update"), args("id", w.blocks[1], "dataType", "dom", "data", li), tool.Invalid)
+	w.Must(t, findAction(t, "append"), args("dataType", "dom", "data", li, "parentID", w.blocks[0]))
 	if diff := cmp.Diff([]string{"- a\n- x", "para"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
@@ -104,7 +101,7 @@ func TestUpdateOfAnItemIsAnItem(t *testing.T) {
 	w := newWorkspace(t, "1. a\n2. b\n\n- [X] c\n- [ ] d")
 	b, c := w.Children(w.t, w.blocks[0])[1], w.Children(w.t, w.blocks[1])[0]
 	w.setAttrs(b, map[string]string{"memo": "m"})
-	a := act(t, "update")
+	a := findAction(t, "update")
 	w.Must(t, a, args("id", b, "dataType", "markdown", "data", "plain 文\n\nmore"))
 	w.Must(t, a, args("id", c, "dataType", "markdown", "data", "done"))
 	want := []string{"1. a\n2. plain 文\n\n   more", "- [X] done\n- [ ] d"}
@@ -122,21 +119,21 @@ func TestUpdateOfAnItemIsAnItem(t *testing.T) {
 // SiYuan 3.7.3 answers with all blocks of a text, but writes only the first, if the parent is a super block.
 func TestInsertFirstIntoASuperBlock(t *testing.T) {
 	w := newWorkspace(t, "{{{row\na\n\nb\n}}}")
-	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny", "parentID", w.blocks[0]))
+	got := w.Must(t, findAction(t, "insert"), args("dataType", "markdown", "data", "x\n\ny", "parentID", w.blocks[0]))
 	if diff := cmp.Diff([]string{"x", "y", "a", "b"}, w.Texts(w.t, w.blocks[0])); diff != "" || got.Get("createdBlockIDs.#").Int() != 2 {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 }
 
-// dropping is a transport behind which the kernel answers the first insertion with all blocks of its text, but keeps
+// droppingTransport is a transport behind which the kernel answers the first insertion with all blocks of its text, but keeps
 // only the first of them.
-type dropping struct {
+type droppingTransport struct {
 	w    *workspace
 	once bool
 	then func() // runs after that, unless nil
 }
 
-func (d *dropping) RoundTrip(req *http.Request) (*http.Response, error) {
+func (d *droppingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil || d.once || req.URL.Path != "/api/block/insertBlock" {
 		return resp, err
@@ -175,18 +172,18 @@ func TestInsertAddsWhatTheKernelDropped(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorkspace(t, "- a\n\nend")
-			w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: &dropping{w: w}})
+			w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: &droppingTransport{w: w}})
 			t.Cleanup(w.Client.Close)
 			at := w.blocks[0]
 			want := "- a|" + c.want + "|end"
 			if c.name == "items" {
 				at, want = w.Children(w.t, at)[0], "- a\n"+c.want+"|end"
 			}
-			got, err := w.Do(t, act(t, "insert"), args("dataType", "markdown", "data", c.data, "previousID", at))
+			got, err := w.Do(t, findAction(t, "insert"), args("dataType", "markdown", "data", c.data, "previousID", at))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, join(w.Texts(w.t, w.doc))); diff != "" || got.Get("createdBlockIDs.#").Int() != 3 {
+			if diff := cmp.Diff(want, strings.Join(w.Texts(w.t, w.doc), "|")); diff != "" || got.Get("createdBlockIDs.#").Int() != 3 {
 				t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 			}
 		})
@@ -195,22 +192,12 @@ func TestInsertAddsWhatTheKernelDropped(t *testing.T) {
 
 func TestInsertReportsWhatItCouldNotAdd(t *testing.T) {
 	w := newWorkspace(t, "a")
-	d := &dropping{w: w, then: func() { w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no")) }}
+	d := &droppingTransport{w: w, then: func() { w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no")) }}
 	w.Client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: d})
 	t.Cleanup(w.Client.Close)
-	e := toolError(t, w.Failed(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), kernel.API))
+	e := asToolError(t, w.Failed(t, findAction(t, "insert"), args("dataType", "markdown", "data", "x\n\ny text\n\nz", "previousID", w.blocks[0]), kernel.API))
 	rest, _ := e.Facts["notWritten"].(string)
 	if len(kernel.ParseDOM(rest)) != 2 || len(e.Facts["createdBlockIDs"].([]kernel.ID)) != 1 {
 		t.Errorf("error: %s", e.Payload())
 	}
-}
-
-func join(list []string) (out string) {
-	for i, s := range list {
-		if i > 0 {
-			out += "|"
-		}
-		out += s
-	}
-	return out
 }

@@ -30,15 +30,16 @@ type moveResult struct {
 	Warning      string      `json:"warning,omitempty" about:"blocks that stand in another place than asked for"`
 }
 
+// move returns the action move of the tool block.
 func move() *action.Action {
 	blocks := action.On(access.Write, "the blocks", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		return targetsOf(ctx, r, "id", "ids")
+		return resolveBlocks(ctx, r, "id", "ids")
 	})
 	place := action.On(access.Write, "where they go", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		if len(r.Strings("previousID")) > 0 { // it takes precedence over parentID
-			return targetsOf(ctx, r, "previousID")
+			return resolveBlocks(ctx, r, "previousID")
 		}
-		return targetsOf(ctx, r, "parentID")
+		return resolveBlocks(ctx, r, "parentID")
 	})
 	return action.New(action.Spec{
 		Tool: name, Name: "move",
@@ -70,8 +71,8 @@ func move() *action.Action {
 	}, runMove)
 }
 
-// targetsOf returns the blocks that the given arguments name.
-func targetsOf(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
+// resolveBlocks returns the blocks that the given arguments name.
+func resolveBlocks(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
 	var out []action.Target
 	for _, param := range params {
 		for _, id := range r.Strings(param) {
@@ -86,15 +87,15 @@ func targetsOf(ctx context.Context, r *action.Request, params ...string) ([]acti
 }
 
 func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
-	ids, err := a.check(r)
+	ids, err := a.checkedIDs(r)
 	if err != nil {
 		return nil, err
 	}
-	before, err := r.Kernel.Nodes(ctx, append(slices.Clone(ids), a.target()))
+	before, err := r.Kernel.Nodes(ctx, append(slices.Clone(ids), a.anchor()))
 	if err != nil {
 		return nil, err
 	}
-	bare, err := a.bareItems(r, ids, before)
+	bare, err := a.needsNewList(r, ids, before)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	astray, err := a.verify(ctx, r, ids, before)
+	astray, err := a.findAstray(ctx, r, ids, before)
 	if err != nil {
 		return nil, err
 	}
@@ -128,22 +129,22 @@ func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.
 	slices.Reverse(calls)
 	for n, id := range calls {
 		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
-			return nil, partlyMovedError(leafHint(r, a.ParentID, err), calls[:n])
+			return nil, partlyMovedError(explainLeafParent(r, a.ParentID, err), calls[:n])
 		}
 	}
 	return calls, nil
 }
 
-// target returns the anchor of the move.
-func (a *moveArgs) target() kernel.ID {
+// anchor returns the anchor of the move.
+func (a *moveArgs) anchor() kernel.ID {
 	if a.PreviousID != "" {
 		return a.PreviousID
 	}
 	return a.ParentID
 }
 
-// check returns the blocks to move, in the requested order.
-func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
+// checkedIDs returns the blocks to move, in the requested order, or an error for arguments that contradict each other.
+func (a *moveArgs) checkedIDs(r *action.Request) ([]kernel.ID, error) {
 	ids := a.IDs
 	switch {
 	case a.ID != "" && len(ids) > 0:
@@ -159,7 +160,7 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	if len(action.Distinct(ids)) != len(ids) {
 		return nil, r.Invalid("ids", "names a block twice")
 	}
-	to, param := a.target(), "previousID"
+	to, param := a.anchor(), "previousID"
 	if a.PreviousID == "" {
 		param = "parentID"
 	}
@@ -169,22 +170,22 @@ func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	for _, param := range []string{"id", "ids"} {
 		for _, t := range r.Targets(param) {
 			hint := fmt.Sprintf(`document(action="move", fromIDs=["%s"], toID=…) moves documents`, t.ID)
-			if err := notDocument(r, param, t, hint); err != nil {
+			if err := refuseDocument(r, param, t, hint); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if a.PreviousID != "" {
 		t := r.Target("previousID")
-		return ids, notDocument(r, "previousID", t, fmt.Sprintf(`block(action="move", parentID="%s", …) moves into it`, t.ID))
+		return ids, refuseDocument(r, "previousID", t, fmt.Sprintf(`block(action="move", parentID="%s", …) moves into it`, t.ID))
 	}
-	return ids, notHidden(r, "parentID", r.Target("parentID"))
+	return ids, refuseNotebookPage(r, "parentID", r.Target("parentID"))
 }
 
-// verify checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place, such as
+// findAstray checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place, such as
 // one moved into itself. verify returns the blocks that ended up elsewhere, for example because the kernel put a list
 // around an item.
-func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
+func (a *moveArgs) findAstray(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
 	ask := slices.Clone(ids)
 	if a.PreviousID != "" {
 		ask = append(ask, a.PreviousID)
@@ -236,15 +237,15 @@ func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id 
 	if err != nil {
 		return false, err
 	}
-	in := func(list []kernel.Block, id kernel.ID) int {
+	indexIn := func(list []kernel.Block, id kernel.ID) int {
 		return slices.IndexFunc(list, func(b kernel.Block) bool { return b.ID == id })
 	}
-	from, to := in(siblings, heading), in(siblings, id)
+	from, to := indexIn(siblings, heading), indexIn(siblings, id)
 	if from < 0 || to < from {
 		return false, nil
 	}
 	for _, b := range siblings[from+1 : to] {
-		if in(section, b.ID) < 0 {
+		if indexIn(section, b.ID) < 0 {
 			return false, nil
 		}
 	}

@@ -15,11 +15,11 @@ import (
 // containers are the types of nodes that hold blocks of any kind.
 var containers = []string{"NodeDocument", "NodeBlockquote", "NodeCallout", itemNode, superNode}
 
-// bareItems reports whether the blocks are list items that move to a place outside any list and so need a list around
+// needsNewList reports whether the blocks are list items that move to a place outside any list and so need a list around
 // them. A kernel moves anything anywhere and so makes documents that no editor can show; therefore other blocks are
 // refused inside a list.
-func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) (bool, error) {
-	to := nodes[a.target()]
+func (a *moveArgs) needsNewList(r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) (bool, error) {
+	to := nodes[a.anchor()]
 	listed := to.Type == listNode
 	if a.PreviousID != "" {
 		listed = to.ParentType == listNode
@@ -31,7 +31,7 @@ func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kerne
 			items++
 		}
 		if listed && !item {
-			e := r.Invalid(a.param(), fmt.Sprintf("means a place in a list, which holds items only, and %s is a %s", id, nodes[id].Type))
+			e := r.Invalid(a.anchorParam(), fmt.Sprintf("means a place in a list, which holds items only, and %s is a %s", id, nodes[id].Type))
 			e.Hint = fmt.Sprintf(`block(action="move", id="%s", parentID=…) puts it into an item of the list; of a list move the items`, id)
 			return false, e
 		}
@@ -43,7 +43,7 @@ func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kerne
 		return false, notAContainerError(r, a.ParentID)
 	}
 	if items < len(ids) {
-		e := r.Invalid(a.param(), "means a place outside of lists: items of lists and other blocks cannot go there together")
+		e := r.Invalid(a.anchorParam(), "means a place outside of lists: items of lists and other blocks cannot go there together")
 		e.Hint = "move the items of lists by themselves; they get a list around them"
 		return false, e
 	}
@@ -57,7 +57,7 @@ func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kerne
 		return err
 	}
 	list := kernel.NewID()
-	first, _, _ := markersOf(texts[ids[0]])
+	first, _, _ := firstAndLastMarker(texts[ids[0]])
 	insert := kernel.Operation{"action": "insert", "id": list, "data": emptyList(list, first.subtype())}
 	if a.PreviousID != "" {
 		insert["previousID"] = a.PreviousID
@@ -93,13 +93,14 @@ func (m itemMarker) subtype() string {
 	return "u"
 }
 
+// emptyList returns the DOM of a list without items.
 func emptyList(id kernel.ID, subtype string) string {
 	return fmt.Sprintf(`<div data-subtype="%s" data-node-id="%s" data-type="NodeList" class="list">`+
 		`<div class="protyle-attr" contenteditable="false"></div></div>`, subtype, id)
 }
 
-// param returns the name of the argument with the anchor.
-func (a *moveArgs) param() string {
+// anchorParam returns the name of the argument with the anchor.
+func (a *moveArgs) anchorParam() string {
 	if a.PreviousID != "" {
 		return "previousID"
 	}

@@ -13,16 +13,16 @@ import (
 
 func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
 	w := newWorkspace(t, "a\n\nb\n\nc\n\nd")
-	a := act(t, "move")
+	a := findAction(t, "move")
 	b := w.blocks
 	got := w.Must(t, a, args("ids", []kernel.ID{b[2], b[0]}, "previousID", b[3]))
 	if diff := cmp.Diff([]string{"b", "d", "c", "a"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("after d (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]kernel.ID{b[2], b[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("count").Int() != 2 {
+	if diff := cmp.Diff([]kernel.ID{b[2], b[0]}, idsIn(got.Get("finalOrder"))); diff != "" || got.Get("count").Int() != 2 {
 		t.Errorf("finalOrder of %s (-want +got):\n%s", got.Raw, diff)
 	}
-	if diff := cmp.Diff([]kernel.ID{b[0], b[2]}, ids(got.Get("apiCallOrder"))); diff != "" {
+	if diff := cmp.Diff([]kernel.ID{b[0], b[2]}, idsIn(got.Get("apiCallOrder"))); diff != "" {
 		t.Errorf("apiCallOrder (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("ids", []kernel.ID{b[0], b[3]}, "parentID", w.doc))
@@ -37,9 +37,9 @@ func TestMoveKeepsTheOrderOfTheCall(t *testing.T) {
 
 func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) {
 	w := newWorkspace(t, "a\n\nb")
-	a := act(t, "move")
+	a := findAction(t, "move")
 	other := kernel.ID(w.Notebook("Other"))
-	doc := w.add(other, "/O", "o")
+	doc := w.addDocument(other, "/O", "o")
 	call := args("id", w.blocks[0], "parentID", doc)
 	w.Levels[w.nb], w.Levels[other] = access.Write, access.Write
 	e := w.Refused(w.t, a, call, tool.Denied)
@@ -60,7 +60,7 @@ func TestMoveIntoAnotherNotebookNeedsDeleteAtTheSource(t *testing.T) {
 
 func TestMoveRefuses(t *testing.T) {
 	w := newWorkspace(t, "a\n\nb\n\n- list")
-	a := act(t, "move")
+	a := findAction(t, "move")
 	b := w.blocks
 	w.Refused(w.t, a, args("id", b[0]), tool.Conflicting)
 	w.Refused(w.t, a, args("previousID", b[0]), tool.Conflicting)
@@ -71,14 +71,14 @@ func TestMoveRefuses(t *testing.T) {
 	w.Refused(w.t, a, args("id", b[0], "previousID", w.doc), tool.Invalid)
 	w.Refused(w.t, a, args("id", b[0], "parentID", w.nb), tool.Invalid)
 	w.Refused(w.t, a, args("id", b[0], "previousID", actiontest.Nowhere), tool.NotFound)
-	w.guarded(a, access.Write, b[0], args("id", b[0], "previousID", b[1]))
+	w.checkGuarded(a, access.Write, b[0], args("id", b[0], "previousID", b[1]))
 	w.Failed(t, a, args("id", b[0], "parentID", b[1]), tool.Invalid) // a leaf
 }
 
 func TestMoveSeesThatABlockStayed(t *testing.T) {
 	w := newWorkspace(t, "- a\n\npara")
 	item := w.Children(w.t, w.blocks[0])[0]
-	w.Failed(t, act(t, "move"), args("id", w.blocks[0], "parentID", item), kernel.Mismatch)
+	w.Failed(t, findAction(t, "move"), args("id", w.blocks[0], "parentID", item), kernel.Mismatch)
 }
 
 // A kernel that puts a block elsewhere than asked for has moved it: that is a warning.
@@ -86,7 +86,7 @@ func TestMoveSaysWhereABlockWentAstray(t *testing.T) {
 	w := newWorkspace(t, "a\n\nb\n\nc")
 	b := w.blocks
 	w.OwnForm(t, "/api/block/moveBlock", `"previousID":"`+string(b[2]), `"previousID":"`+string(b[1]))
-	got := w.Must(t, act(t, "move"), args("id", b[0], "previousID", b[2]))
+	got := w.Must(t, findAction(t, "move"), args("id", b[0], "previousID", b[2]))
 	if diff := cmp.Diff([]string{"b", "a", "c"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("warning").String() == "" {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
@@ -95,7 +95,7 @@ func TestMoveSaysWhereABlockWentAstray(t *testing.T) {
 // A kernel would put an item into a document as it is, and anything into a list.
 func TestMoveKeepsListsWhole(t *testing.T) {
 	w := newWorkspace(t, "1. a\n2. b\n3. c\n\npara\n\n> quote\n\n- [ ] d")
-	a := act(t, "move")
+	a := findAction(t, "move")
 	list, para, quote, tasks := w.blocks[0], w.blocks[1], w.blocks[2], w.blocks[3]
 	items := w.Children(w.t, list)
 	w.setAttrs(items[2], map[string]string{"memo": "m"})
@@ -103,15 +103,15 @@ func TestMoveKeepsListsWhole(t *testing.T) {
 	if diff := cmp.Diff([]string{"2. b", "para", "3. c\n1. a", "> quote", "- [ ] d"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("behind a paragraph (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]kernel.ID{items[2], items[0]}, ids(got.Get("finalOrder"))); diff != "" || got.Get("warning").Exists() || w.attrs(items[2])["memo"] != "m" {
+	if diff := cmp.Diff([]kernel.ID{items[2], items[0]}, idsIn(got.Get("finalOrder"))); diff != "" || got.Get("warning").Exists() || w.attrs(items[2])["memo"] != "m" {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 	w.Must(t, a, args("id", w.Children(w.t, tasks)[0], "parentID", quote))
-	if diff := cmp.Diff([]string{"lt", "p"}, w.types(quote)); diff != "" {
+	if diff := cmp.Diff([]string{"lt", "p"}, w.childTypes(quote)); diff != "" {
 		t.Errorf("first in a quote (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("id", items[1], "previousID", items[2])) // into the list that was made
-	if diff := cmp.Diff([]string{"p", "lo", "b"}, w.types(w.doc)); diff != "" {
+	if diff := cmp.Diff([]string{"p", "lo", "b"}, w.childTypes(w.doc)); diff != "" {
 		t.Errorf("into a list (-want +got):\n%s", diff)
 	}
 	w.Must(t, a, args("id", para, "parentID", items[1]))

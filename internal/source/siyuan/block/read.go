@@ -21,6 +21,7 @@ type kramdownResult struct {
 	StateHash string    `json:"stateHash" about:"for ifMatch of a later write"`
 }
 
+// getKramdown returns the action get_kramdown of the tool block.
 func getKramdown() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_kramdown",
@@ -75,6 +76,7 @@ type batchResult struct {
 	Partial   bool        `json:"partial" about:"whether any failed"`
 }
 
+// batchKramdown returns the action batch_kramdown of the tool block.
 func batchKramdown() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "batch_kramdown",
@@ -163,6 +165,7 @@ type domResult struct {
 	Hint       string    `json:"hint,omitempty" about:"how to read the rest"`
 }
 
+// dom returns the action dom of the tool block.
 func dom() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "dom",
@@ -236,6 +239,7 @@ type getAttrsResult struct {
 	Any string `json:"*" about:"each attribute by its name: name, alias, memo, bookmark, custom-…"`
 }
 
+// getAttrs returns the action get_attrs of the tool block.
 func getAttrs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_attrs",
@@ -271,6 +275,7 @@ type childrenResult struct {
 	Hint string `json:"hint,omitempty" about:"how to go on"`
 }
 
+// getChildren returns the action get_children of the tool block.
 func getChildren() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_children",

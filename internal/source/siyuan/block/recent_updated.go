@@ -53,6 +53,7 @@ type recentResult struct {
 	Items         []recentBlock     `json:"items" about:"all blocks in one list, the latest first" verbose:"yes"`
 }
 
+// recentUpdated returns the action recent_updated of the tool block.
 func recentUpdated() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "recent_updated",

@@ -23,13 +23,14 @@ type replaceResult struct {
 	content.Replaced
 }
 
+// replace returns the action replace of the tool block.
 func replace() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "replace",
 		Purpose: "Replace an exact text in a block; everything else stays",
 		Guide: "All edits are found before anything is written. old must be there once, unless replace_all is true. In a document " +
 			"each edit is within one block.",
-		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks, AddsBlocks: true,
 		Needs: []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints: []string{
 			"block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock",
@@ -44,7 +45,7 @@ func replace() *action.Action {
 
 func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
 	t := r.Target("id")
-	if err := notHidden(r, "id", t); err != nil {
+	if err := refuseNotebookPage(r, "id", t); err != nil {
 		return nil, err
 	}
 	blocks, err := editableBlocks(ctx, r, t)

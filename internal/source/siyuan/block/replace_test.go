@@ -11,7 +11,7 @@ import (
 
 func TestReplaceEditsOneBlock(t *testing.T) {
 	w := newWorkspace(t, "teh 文字 teh\n\nteh end\n\n- teh item\n- b")
-	a := act(t, "replace")
+	a := findAction(t, "replace")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "m"})
 	got := w.Must(t, a, args("id", w.blocks[0], "edit", map[string]any{"old": "teh", "new": "the", "replace_all": true}))
 	if diff := cmp.Diff([]string{"the 文字 the", "teh end", "- teh item\n- b"}, w.Texts(w.t, w.doc)); diff != "" {
@@ -37,10 +37,10 @@ func TestReplaceEditsOneBlock(t *testing.T) {
 
 func TestReplaceRefuses(t *testing.T) {
 	w := newWorkspace(t, "a a")
-	a := act(t, "replace")
+	a := findAction(t, "replace")
 	edit := map[string]any{"old": "a", "new": "b"}
 	w.Refused(w.t, a, args("id", w.blocks[0], "edit", edit), tool.Conflicting)
 	w.Refused(w.t, a, args("id", w.blocks[0], "edit", map[string]any{"old": "z", "new": "b"}), tool.NotFound)
 	w.Refused(w.t, a, args("id", w.nb, "edit", edit), tool.Invalid)
-	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "edit", edit))
+	w.checkGuarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "edit", edit))
 }

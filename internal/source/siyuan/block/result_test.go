@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-func ids(list gjson.Result) []kernel.ID {
+// idsIn returns the ids in a list of a result.
+func idsIn(list gjson.Result) []kernel.ID {
 	var out []kernel.ID
 	for _, id := range list.Array() {
 		out = append(out, kernel.ID(id.Str))
@@ -18,7 +19,8 @@ func ids(list gjson.Result) []kernel.ID {
 	return out
 }
 
-func toolError(t *testing.T, err error) *tool.Error {
+// asToolError returns err as a *tool.Error, and fails the test if it is none.
+func asToolError(t *testing.T, err error) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {

@@ -32,6 +32,7 @@ type setAttrsResult struct {
 	Attrs   map[string]string `json:"attrs" about:"those that were set, as they are now"`
 }
 
+// setAttrs returns the action set_attrs of the tool block.
 func setAttrs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "set_attrs",
@@ -48,7 +49,7 @@ func setAttrs() *action.Action {
 
 func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, error) {
 	t := r.Target("id")
-	if err := notHidden(r, "id", t); err != nil {
+	if err := refuseNotebookPage(r, "id", t); err != nil {
 		return nil, err
 	}
 	attrs, err := checkAttrs(r, t, a.Attrs, a.Allow)
@@ -177,6 +178,7 @@ type foldResult struct {
 	Folded  bool      `json:"folded" about:"its state now"`
 }
 
+// setFoldState returns the action set_fold_state of the tool block.
 func setFoldState() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "set_fold_state",
@@ -191,7 +193,7 @@ func setFoldState() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a foldArgs) (any, error) {
 		t := r.Target("id")
 		hint := `block(action="get_children", id="` + string(a.ID) + `") lists its blocks, which can be folded`
-		if err := notDocument(r, "id", t, hint); err != nil {
+		if err := refuseDocument(r, "id", t, hint); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.Fold(ctx, a.ID, a.Folded); err != nil {

@@ -12,7 +12,7 @@ func TestSetAttrsMergesAndRemoves(t *testing.T) {
 	w := newWorkspace(t, "one")
 	id := w.blocks[0]
 	w.setAttrs(id, map[string]string{"memo": "old", "name": "kept"})
-	got := w.Must(t, act(t, "set_attrs"), args("id", id, "attrs", map[string]string{"custom-Status": "进行中", "memo": ""}))
+	got := w.Must(t, findAction(t, "set_attrs"), args("id", id, "attrs", map[string]string{"custom-Status": "进行中", "memo": ""}))
 	attrs := w.attrs(id)
 	if _, there := attrs["memo"]; there || attrs["custom-status"] != "进行中" || attrs["name"] != "kept" {
 		t.Errorf("attributes: %v", attrs)
@@ -24,7 +24,7 @@ func TestSetAttrsMergesAndRemoves(t *testing.T) {
 
 func TestSetAttrsRefusesNames(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "set_attrs")
+	a := findAction(t, "set_attrs")
 	for _, key := range []string{
 		"id", "ID", "updated", "data-node-id", "type", "foo", "fold", "custom-", "custom-a_b", "custom-状态", "", "custom a",
 		"custom-avs", "custom-riff-decks", "Custom-AVS",
@@ -41,12 +41,12 @@ func TestSetAttrsRefusesNames(t *testing.T) {
 		w.Refused(w.t, a, args("id", w.doc, "attrs", map[string]string{"title": title}), tool.Invalid)
 	}
 	w.Refused(w.t, a, args("id", w.nb, "attrs", map[string]string{"title": "x"}), tool.Invalid)
-	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "attrs", map[string]string{"memo": "x"}))
+	w.checkGuarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "attrs", map[string]string{"memo": "x"}))
 }
 
 func TestSetAttrsLeavesSystemAttributesToAPerson(t *testing.T) {
 	w := newWorkspace(t, "one")
-	a := act(t, "set_attrs")
+	a := findAction(t, "set_attrs")
 	call := args("id", w.blocks[0], "attrs", map[string]string{"custom-avs": "20240801120000-avmain1"}, "allowSystemAttrs", true)
 	w.Refused(w.t, a, call, tool.Unconfirmed)
 	w.Origin = tool.Direct
@@ -56,7 +56,7 @@ func TestSetAttrsLeavesSystemAttributesToAPerson(t *testing.T) {
 func TestSetAttrsRenamesADocument(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.ResetCalls()
-	w.Must(t, act(t, "set_attrs"), args("id", w.doc, "attrs", map[string]string{"title": "New 新", "icon": "1f600"}))
+	w.Must(t, findAction(t, "set_attrs"), args("id", w.doc, "attrs", map[string]string{"title": "New 新", "icon": "1f600"}))
 	if hpath, err := w.Client.HPathByID(t.Context(), w.doc); err != nil || hpath != "/New 新" {
 		t.Errorf("path %q, %v", hpath, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // This file has the action block.transfer_references, which makes references to one block refer to another.
 
-// maxReferrers bounds the referring blocks of one call.
+// maxReferrers is the largest number of referring blocks that one call changes. If there are more, the result says so.
 const maxReferrers = 10_000
 
 type transferArgs struct {
@@ -33,6 +33,7 @@ type transferResult struct {
 	Warning string      `json:"warning,omitempty" about:"what was left out"`
 }
 
+// transferReferences returns the action transfer_references of the tool block.
 func transferReferences() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "transfer_references",
@@ -62,20 +63,42 @@ type referrer struct {
 	Notebook kernel.ID `json:"box"`
 }
 
-// referrers returns the blocks that refer to a block. An embedded query that names the block does not count, since the
-// kernel cannot transfer it.
-func referrers(ctx context.Context, r *action.Request, to kernel.ID) ([]referrer, error) {
+// findReferrers returns blocks in readable notebooks that refer to a block: of those among, or of all if that is empty. It returns
+// one more than maxReferrers if there are more. An embedded query that names the block does not count, since the kernel cannot
+// transfer it.
+func findReferrers(ctx context.Context, r *action.Request, to kernel.ID, among []kernel.ID) ([]referrer, error) {
+	conditions := ""
+	if len(among) > 0 {
+		conditions = " AND block_id IN (" + kernel.QuoteIDs(among) + ")"
+	}
+	restricted, err := r.Levels.Restricted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if restricted { // hidden blocks must not take the place of others, nor show by a warning that there are more
+		visible, err := r.VisibleNotebookIDs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		conditions += " AND box IN (" + kernel.QuoteIDs(visible) + ")"
+	}
 	return kernel.SQL[referrer](ctx, r.Kernel, fmt.Sprintf(
-		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s AND type <> 'query_embed' LIMIT %d", kernel.Quote(string(to)), maxReferrers))
+		"SELECT DISTINCT block_id, root_id, box FROM refs WHERE def_block_id = %s AND type <> 'query_embed'%s LIMIT %d",
+		kernel.Quote(string(to)), conditions, maxReferrers+1))
 }
 
 func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, error) {
 	if a.FromID == a.ToID {
 		return nil, r.Invalid("toID", "is the same block as fromID")
 	}
-	all, err := referrers(ctx, r, a.FromID)
+	all, err := findReferrers(ctx, r, a.FromID, a.RefIDs)
 	if err != nil {
 		return nil, err
+	}
+	var warnings []string
+	if len(all) > maxReferrers {
+		all = all[:maxReferrers]
+		warnings = append(warnings, fmt.Sprintf("more than %d blocks refer to %s, and the others still do: call again for them", maxReferrers, a.FromID))
 	}
 	out := transferResult{Success: true, FromID: a.FromID, ToID: a.ToID, RefIDs: []kernel.ID{}}
 	for _, ref := range all {
@@ -97,8 +120,9 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 	}
 	out.Count = len(out.RefIDs)
 	if out.Skipped > 0 {
-		out.Warning = fmt.Sprintf("%d referring blocks are in notebooks that may only be read, and still refer to %s", out.Skipped, a.FromID)
+		warnings = append(warnings, fmt.Sprintf("%d referring blocks are in notebooks that may only be read, and still refer to %s", out.Skipped, a.FromID))
 	}
+	out.Warning = joinWarnings(warnings)
 	if out.Count == 0 {
 		return out, nil
 	}
@@ -108,14 +132,16 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 	return out, verifyTransfer(ctx, r, &out, all)
 }
 
-// verifyTransfer checks that the references were changed, because the kernel answers code 0 even if it changed none. It
-// also marks the documents that SiYuan's interface has to reload.
+// verifyTransfer returns an error unless the references were changed: the kernel answers code 0 even if it changed none. If they
+// were, it has SiYuan's interface reload the documents of both blocks and of the changed blocks of before.
 func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult, before []referrer) error {
-	remaining, err := referrers(ctx, r, out.FromID)
+	remaining, err := findReferrers(ctx, r, out.FromID, nil)
 	if err != nil {
 		return err
 	}
-	var doubtful []kernel.ID // the index may be behind
+	// The index of references, which findReferrers asks, may still have those from before the transfer. So of each changed block that
+	// it still names, the text decides.
+	var doubtful []kernel.ID
 	for _, ref := range remaining {
 		if slices.Contains(out.RefIDs, ref.ID) {
 			doubtful = append(doubtful, ref.ID)

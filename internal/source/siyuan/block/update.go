@@ -52,6 +52,7 @@ type updateResult struct {
 	Items []*updated `json:"items,omitempty" about:"the same members for each of items"`
 }
 
+// update returns the action update of the tool block.
 func update() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "update",
@@ -72,13 +73,13 @@ func update() *action.Action {
 }
 
 func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error) {
-	items, err := a.list(r)
+	items, err := a.itemsOf(r)
 	if err != nil {
 		return nil, err
 	}
 	targets := append(append([]action.Target{}, r.Targets("id")...), r.Targets("items")...)
 	for i, t := range targets {
-		if err := notHidden(r, itemParam(&a, i, "id"), t); err != nil {
+		if err := refuseNotebookPage(r, itemParam(&a, i, "id"), t); err != nil {
 			return nil, err
 		}
 		if !isDocument(t) {
@@ -105,8 +106,8 @@ func runUpdate(ctx context.Context, r *action.Request, a updateArgs) (any, error
 	return updateResult{Success: true, updated: done[0]}, nil
 }
 
-// list returns the items of a call, whether one was given or several.
-func (a *updateArgs) list(r *action.Request) ([]updateItem, error) {
+// itemsOf returns the items of a call, whether one was given or several.
+func (a *updateArgs) itemsOf(r *action.Request) ([]updateItem, error) {
 	single := a.ID != "" || r.Given("data") || r.Given("dataType")
 	switch {
 	case single && len(a.Items) > 0:
@@ -137,7 +138,7 @@ func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target
 	if item.DataType != dataMarkdown {
 		return nil, r.Invalid("dataType", "must be markdown for a document")
 	}
-	data, warnings, err := prepare(ctx, r, item.DataType, item.Data, doc.ID, nil)
+	data, warnings, err := prepareContent(ctx, r, item.DataType, item.Data, doc.ID, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +161,6 @@ func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target
 	for _, b := range now {
 		out.Created = append(out.Created, b.ID)
 	}
-	out.warn(warnings...)
+	out.addWarnings(warnings...)
 	return updateResult{Success: true, updated: out}, nil
 }

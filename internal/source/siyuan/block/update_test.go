@@ -17,7 +17,7 @@ func TestUpdateKeepsIDAndAttributes(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo")
 	id := w.blocks[0]
 	w.setAttrs(id, map[string]string{"custom-k": "值", "memo": "m", "bookmark": "b"})
-	got := w.Must(t, act(t, "update"), args("id", id, "dataType", "markdown", "data", "## 新"))
+	got := w.Must(t, findAction(t, "update"), args("id", id, "dataType", "markdown", "data", "## 新"))
 	if diff := cmp.Diff([]string{"## 新", "two"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
@@ -36,7 +36,7 @@ func TestUpdateKeepsIDAndAttributes(t *testing.T) {
 func TestUpdateLetsTheContentSetAttributes(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "old", "name": "n"})
-	w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new\n{: memo=\"new\"}"))
+	w.Must(t, findAction(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new\n{: memo=\"new\"}"))
 	if got := w.attrs(w.blocks[0]); got["memo"] != "new" || got["name"] != "n" {
 		t.Errorf("attributes: %v", got)
 	}
@@ -45,12 +45,12 @@ func TestUpdateLetsTheContentSetAttributes(t *testing.T) {
 func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
 	w := newWorkspace(t, "one\n\nlast")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "m"})
-	got := w.Must(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\n- b\n- c\n\nd"))
+	got := w.Must(t, findAction(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\n- b\n- c\n\nd"))
 	if diff := cmp.Diff([]string{"a", "- b\n- c", "d", "last"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
 	now := w.Children(w.t, w.doc)
-	if diff := cmp.Diff(now[1:3], ids(got.Get("createdBlockIDs"))); diff != "" || now[0] != w.blocks[0] {
+	if diff := cmp.Diff(now[1:3], idsIn(got.Get("createdBlockIDs"))); diff != "" || now[0] != w.blocks[0] {
 		t.Errorf("result %s (-want +got):\n%s", got.Raw, diff)
 	}
 	if !strings.Contains(got.Get("warning").Str, "3 blocks") {
@@ -64,7 +64,7 @@ func TestUpdateLosesNoBlockOfTheContent(t *testing.T) {
 func TestUpdateReportsWhatItCouldNotWrite(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), kernel.API))
+	err := asToolError(t, w.Failed(t, findAction(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "a\n\nb text"), kernel.API))
 	if rest, _ := err.Facts["notWritten"].(string); !strings.Contains(rest, "b text") {
 		t.Errorf("the error does not carry the rest: %s", err.Payload())
 	}
@@ -77,7 +77,7 @@ func TestUpdateReportsAttributesItCouldNotRestore(t *testing.T) {
 	w := newWorkspace(t, "one")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "mine"})
 	w.Fail("/api/attr/setBlockAttrs", 1, kerneltest.FailMessage("no"))
-	err := toolError(t, w.Failed(t, act(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), kernel.Mismatch))
+	err := asToolError(t, w.Failed(t, findAction(t, "update"), args("id", w.blocks[0], "dataType", "markdown", "data", "new"), kernel.Mismatch))
 	if !strings.Contains(string(err.Payload()), `"memo":"mine"`) {
 		t.Errorf("the error does not carry the attributes: %s", err.Payload())
 	}
@@ -87,7 +87,7 @@ func TestUpdateItems(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo\n\nthree")
 	w.setAttrs(w.blocks[0], map[string]string{"memo": "a"})
 	w.setAttrs(w.blocks[2], map[string]string{"memo": "c"})
-	got := w.Must(t, act(t, "update"), args("items", []any{
+	got := w.Must(t, findAction(t, "update"), args("items", []any{
 		map[string]any{"id": w.blocks[0], "dataType": "markdown", "data": "1"},
 		map[string]any{"id": w.blocks[2], "dataType": "markdown", "data": "3\n\n4"},
 	}))
@@ -111,14 +111,14 @@ func TestUpdateKeepsBlocksInAContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", strings.Replace(text, "}a", "}A", 1)))
+	got := w.Must(t, findAction(t, "update"), args("id", list, "dataType", "markdown", "data", strings.Replace(text, "}a", "}A", 1)))
 	if diff := cmp.Diff(items, w.Children(w.t, list)); diff != "" || w.attrs(items[1])["custom-x"] != "1" {
 		t.Errorf("items got other ids or lost attributes %v (-want +got):\n%s", w.attrs(items[1]), diff)
 	}
 	if diff := cmp.Diff([]string{"- A\n- b"}, w.Texts(w.t, w.doc)); diff != "" || got.Get("warning").Exists() {
 		t.Errorf("warning %q, document (-want +got):\n%s", got.Get("warning").Str, diff)
 	}
-	got = w.Must(t, act(t, "update"), args("id", list, "dataType", "markdown", "data", "- c"))
+	got = w.Must(t, findAction(t, "update"), args("id", list, "dataType", "markdown", "data", "- c"))
 	if !strings.Contains(got.Get("warning").Str, "attributes are gone") {
 		t.Errorf("no warning of the attributes inside: %s", got.Raw)
 	}
@@ -126,7 +126,7 @@ func TestUpdateKeepsBlocksInAContainer(t *testing.T) {
 
 func TestUpdateRefuses(t *testing.T) {
 	w := newWorkspace(t, "- a\n- b\n\npara")
-	a := act(t, "update")
+	a := findAction(t, "update")
 	item := w.Children(w.t, w.blocks[0])[0]
 	w.Refused(w.t, a, args("id", item, "dataType", "markdown", "data", "- x\n- y"), tool.Invalid)
 	w.Must(t, a, args("id", item, "dataType", "markdown", "data", "- x\n  - y"))
@@ -140,8 +140,8 @@ func TestUpdateRefuses(t *testing.T) {
 	w.Refused(w.t, a, args("items", []any{one, map[string]any{"id": w.doc, "dataType": "markdown", "data": "x"}}), tool.Invalid)
 	w.Refused(w.t, a, args("id", w.nb, "dataType", "markdown", "data", "x"), tool.Invalid)
 	w.Refused(w.t, a, args("id", actiontest.Nowhere, "dataType", "markdown", "data", "x"), tool.NotFound)
-	w.guarded(a, access.Write, p, args("id", p, "dataType", "markdown", "data", "x"))
-	w.guarded(a, access.Write, p, args("items", []any{one}))
+	w.checkGuarded(a, access.Write, p, args("id", p, "dataType", "markdown", "data", "x"))
+	w.checkGuarded(a, access.Write, p, args("items", []any{one}))
 }
 
 func TestUpdateTellsOfADatabase(t *testing.T) {
@@ -152,7 +152,7 @@ func TestUpdateTellsOfADatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.Must(t, act(t, "update"), args("id", kernel.CreatedIDs(done)[0], "dataType", "markdown", "data", "text"))
+	got := w.Must(t, findAction(t, "update"), args("id", kernel.CreatedIDs(done)[0], "dataType", "markdown", "data", "text"))
 	if got.Get("databaseBlock.avID").Str != "20240801120000-avmain1" || !strings.Contains(got.Get("databaseBlock.hint").Str, "av(action=") {
 		t.Errorf("result: %s", got.Raw)
 	}
@@ -168,12 +168,12 @@ func TestUpdateIsAChangeOfNow(t *testing.T) {
 			t.Fatalf("attributes: %v", w.attrs(id))
 		}
 	}
-	text := w.Must(t, act(t, "get_kramdown"), args("id", w.blocks[0])).Get("kramdown").Str
-	dom := w.Must(t, act(t, "dom"), args("id", w.blocks[1])).Get("dom").Str
-	a := act(t, "update")
+	text := w.Must(t, findAction(t, "get_kramdown"), args("id", w.blocks[0])).Get("kramdown").Str
+	dom := w.Must(t, findAction(t, "dom"), args("id", w.blocks[1])).Get("dom").Str
+	a := findAction(t, "update")
 	got := w.Must(t, a, args("id", w.blocks[0], "dataType", "markdown", "data", strings.Replace(text, "one", "eins", 1)))
 	w.Must(t, a, args("id", w.blocks[1], "dataType", "dom", "data", strings.Replace(dom, "two", "zwei", 1)))
-	w.Must(t, act(t, "replace"), args("id", w.blocks[2], "edit", map[string]any{"old": "three", "new": "drei"}))
+	w.Must(t, findAction(t, "replace"), args("id", w.blocks[2], "edit", map[string]any{"old": "three", "new": "drei"}))
 	if diff := cmp.Diff([]string{"eins", "zwei", "drei"}, w.Texts(w.t, w.doc)); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}

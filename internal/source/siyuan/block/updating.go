@@ -27,16 +27,17 @@ type updateRun struct {
 	out           []*updated
 }
 
+// run does all of it, in the order described above.
 func (w *updateRun) run(ctx context.Context) ([]*updated, error) {
 	ids := make([]kernel.ID, len(w.items))
 	for i, item := range w.items {
 		ids[i] = item.ID
 	}
-	in, err := w.read(ctx, ids)
+	in, err := w.recordAndPrepare(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	doms, err := w.write(ctx, in)
+	doms, err := w.writeContent(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -53,13 +54,13 @@ func (w *updateRun) run(ctx context.Context) ([]*updated, error) {
 	}
 	for _, u := range w.out {
 		u.Markdown = content.Visible(w.after[u.ID])
-		u.warn(lostInside(u.ID, w.before[u.ID], w.after[u.ID]))
+		u.addWarnings(warnOfLostAttrs(u.ID, w.before[u.ID], w.after[u.ID]))
 	}
 	return w.out, nil
 }
 
-// read records the present state of the blocks, and returns their new content.
-func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
+// recordAndPrepare reads the present state of the blocks into the run, and returns their new content in the form to be written.
+func (w *updateRun) recordAndPrepare(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
 	k := w.r.Kernel
 	nodes, err := k.Nodes(ctx, ids)
 	if err != nil {
@@ -78,7 +79,7 @@ func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replace
 		if !exists {
 			return nil, access.NotFound(access.Block, string(item.ID))
 		}
-		text, err := w.adapt(w.param(i, "data"), &item, &node)
+		text, err := w.adaptToPlace(w.param(i, "data"), &item, &node)
 		if err != nil {
 			return nil, err
 		}
@@ -86,37 +87,37 @@ func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replace
 		for id := range content.Attributes(w.before[item.ID]) {
 			keep[id] = true
 		}
-		data, warnings, err := prepare(ctx, w.r, item.DataType, text, item.ID, keep)
+		data, warnings, err := prepareContent(ctx, w.r, item.DataType, text, item.ID, keep)
 		if err != nil {
 			return nil, err
 		}
 		in[i] = kernel.Replacement{ID: item.ID, BlockContent: data}
 		u := &updated{ID: item.ID, DataType: item.DataType, attributes: attrs[item.ID]}
-		u.warn(warnings...)
+		u.addWarnings(warnings...)
 		if node.Type == "NodeAttributeView" && !strings.Contains(data.Data, "NodeAttributeView") {
-			u.Database = replacedDatabase(w.before[item.ID])
+			u.Database = describeReplacedDatabase(w.before[item.ID])
 		}
 		w.out = append(w.out, u)
 	}
 	return in, nil
 }
 
-// adapt converts new content to a form that may stand where the block is: in place of a list item, to one list item.
-func (w *updateRun) adapt(param string, item *updateItem, node *kernel.Node) (string, error) {
+// adaptToPlace converts new content to a form that may stand where the block is: in place of a list item, to one list item.
+func (w *updateRun) adaptToPlace(param string, item *updateItem, node *kernel.Node) (string, error) {
 	s := insertionSpot{inList: node.ParentType == listNode}
 	if s.inList {
-		s.marker, _, _ = markersOf(w.before[item.ID])
+		s.marker, _, _ = firstAndLastMarker(w.before[item.ID])
 		if item.DataType == dataMarkdown && countItems(item.Data) > 1 {
 			e := w.r.Invalid(param, fmt.Sprintf("has several list items, and %s is one", item.ID))
 			e.Hint = fmt.Sprintf(`update it with one, and add the others with block(action="insert", previousID="%s", …)`, item.ID)
 			return "", e
 		}
 	}
-	return s.adapt(w.r, param, item.DataType, item.Data)
+	return s.adaptData(w.r, param, item.DataType, item.Data)
 }
 
-// write sends the new content and returns what the kernel made of it, as DOM by block.
-func (w *updateRun) write(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
+// writeContent sends the new content and returns what the kernel made of it, as DOM by block.
+func (w *updateRun) writeContent(ctx context.Context, in []kernel.Replacement) (map[kernel.ID]string, error) {
 	done, err := content.Update(ctx, w.r.Kernel, in)
 	if err != nil {
 		return nil, err
@@ -147,7 +148,7 @@ func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 	for _, u := range w.out {
 		missing := map[string]string{}
 		for key, value := range u.attributes {
-			if ownAttr(key) {
+			if isPersonsAttr(key) {
 				u.AttrCount++
 				if _, exists := now[u.ID][key]; !exists {
 					missing[key] = value
@@ -183,8 +184,8 @@ func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 	return nil
 }
 
-// ownAttr reports whether an attribute was set on the block, rather than being computed by the kernel.
-func ownAttr(key string) bool {
+// isPersonsAttr reports whether an attribute was set on the block, rather than being computed by the kernel.
+func isPersonsAttr(key string) bool {
 	switch key {
 	case "id", "updated", "created", "type", "colgroup", "av-names":
 		return false
@@ -224,24 +225,25 @@ func (w *updateRun) insertRest(ctx context.Context, u *updated, dom string) erro
 		}
 	}
 	u.Created = ids[0]
-	u.warn(fmt.Sprintf("the content has %d blocks: the first took the place of %s, the others were put behind it", len(blocks), u.ID))
+	u.addWarnings(fmt.Sprintf("the content has %d blocks: the first took the place of %s, the others were put behind it", len(blocks), u.ID))
 	return nil
 }
 
-func (u *updated) warn(warnings ...string) {
+// addWarnings adds warnings to those of the result.
+func (u *updated) addWarnings(warnings ...string) {
 	u.Warning = joinWarnings(append([]string{u.Warning}, warnings...))
 }
 
-// lostInside returns a warning about inner blocks that are gone and had attributes set by a person;
+// warnOfLostAttrs returns a warning about inner blocks that are gone and had attributes set by a person;
 // empty if there are none.
-func lostInside(id kernel.ID, before, after string) string {
+func warnOfLostAttrs(id kernel.ID, before, after string) string {
 	now, n := content.Attributes(after), 0
 	for inner, attrs := range content.Attributes(before) {
 		if _, exists := now[inner]; exists || inner == id {
 			continue
 		}
 		for key := range attrs {
-			if ownAttr(key) && key != "fold" {
+			if isPersonsAttr(key) && key != "fold" {
 				n++
 				break
 			}
@@ -255,8 +257,8 @@ func lostInside(id kernel.ID, before, after string) string {
 
 var avID = lazyregexp.New(`data-av-id="([^"]*)"`)
 
-// replacedDatabase describes what happened to the database that a block contained.
-func replacedDatabase(kramdown string) *databaseHint {
+// describeReplacedDatabase describes what happened to the database that a block contained.
+func describeReplacedDatabase(kramdown string) *databaseHint {
 	out := &databaseHint{Hint: "a database stood here; the database itself is kept, this place does not show it any more"}
 	if m := avID.FindStringSubmatch(kramdown); m != nil {
 		out.AvID = m[1]

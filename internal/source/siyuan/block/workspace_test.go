@@ -25,16 +25,18 @@ func newWorkspace(t *testing.T, markdown string) *workspace {
 	t.Parallel()
 	w := &workspace{Kit: actiontest.New(t), t: t}
 	w.nb = kernel.ID(w.Notebook("Notes 笔记"))
-	w.doc = w.add(w.nb, "/Doc 文档", markdown)
+	w.doc = w.addDocument(w.nb, "/Doc 文档", markdown)
 	w.blocks = w.Children(w.t, w.doc)
 	return w
 }
 
-func (w *workspace) add(nb kernel.ID, hpath, markdown string) kernel.ID {
+// addDocument adds a document to a notebook.
+func (w *workspace) addDocument(nb kernel.ID, hpath, markdown string) kernel.ID {
 	w.t.Helper()
 	return kernel.ID(w.Doc(string(nb), hpath, markdown))
 }
 
+// attrs returns the attributes of a block as the kernel has them.
 func (w *workspace) attrs(id kernel.ID) map[string]string {
 	w.t.Helper()
 	attrs, err := w.Client.Attrs(w.t.Context(), id)
@@ -51,14 +53,14 @@ func (w *workspace) setAttrs(id kernel.ID, attrs map[string]string) {
 	}
 }
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, block.Tool(), name)
 }
 
-// guarded checks that an action needs a level on the notebook of id.
-func (w *workspace) guarded(a *action.Action, need access.Level, id kernel.ID, args string) {
+// checkGuarded checks that an action with args needs a level on the notebook of id.
+func (w *workspace) checkGuarded(a *action.Action, need access.Level, id kernel.ID, args string) {
 	w.t.Helper()
 	at, err := w.Client.Place(w.t.Context(), id)
 	if err != nil {

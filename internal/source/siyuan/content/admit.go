@@ -42,7 +42,7 @@ type Written struct {
 // disagree on what is code.
 func Admit(ctx context.Context, r *action.Request, w Written) (string, []string, error) {
 	a := admitRun{r: r, Written: w}
-	for _, step := range []func(context.Context) error{a.decodeReferences, a.refuseScripts, a.refuseDatabases, a.plainReferences, a.spans, a.breakOpenings, a.plainAssets} {
+	for _, step := range []func(context.Context) error{a.decodeReferences, a.refuseScripts, a.refuseDatabases, a.plainReferences, a.plainSpans, a.breakOpenings, a.plainAssets} {
 		if err := step(ctx); err != nil {
 			return "", nil, err
 		}
@@ -56,7 +56,7 @@ type admitRun struct {
 	Written
 	warnings []string
 
-	open map[kernel.ID]bool // ids that were looked up, and whether they may be read
+	readable map[kernel.ID]bool // ids that were looked up, and whether they may be read
 }
 
 // zeroWidth is a zero-width character: it keeps the kernel from reading something as more than text.
@@ -77,16 +77,54 @@ func (a *admitRun) warn(format string, args ...any) {
 	a.warnings = appendNew(a.warnings, fmt.Sprintf(format, args...))
 }
 
-// replace replaces each match of pattern for which with returns a replacement; m are the positions of the match and
-// its groups.
-func (a *admitRun) replace(pattern *lazyregexp.Regexp, with func(m []int) (string, bool)) {
+// patternMatch is a match of a pattern in a text. A group is a part of it that stands in parentheses in the pattern; the first one
+// is 1, and the whole match is 0.
+type patternMatch struct {
+	in        string
+	positions []int // where each group begins and ends; -1 for a group that took no part
+}
+
+// start and end return where the match begins and ends in the text.
+func (m patternMatch) start() int { return m.positions[0] }
+func (m patternMatch) end() int   { return m.positions[1] }
+
+// has reports whether a group took part in the match.
+func (m patternMatch) has(group int) bool { return m.positions[2*group] >= 0 }
+
+// group returns the text of a group; empty if it took no part.
+func (m patternMatch) group(n int) string {
+	if !m.has(n) {
+		return ""
+	}
+	return m.in[m.positions[2*n]:m.positions[2*n+1]]
+}
+
+// until returns the text of the match up to the beginning of a group.
+func (m patternMatch) until(group int) string { return m.in[m.start():m.positions[2*group]] }
+
+// insertAfter returns the text of the match with something more behind a group.
+func (m patternMatch) insertAfter(group int, more string) string {
+	behind := m.positions[2*group+1]
+	return m.in[m.start():behind] + more + m.in[behind:m.end()]
+}
+
+// patternMatches returns all matches of a pattern in a text.
+func patternMatches(pattern *lazyregexp.Regexp, in string) (all []patternMatch) {
+	for _, positions := range pattern.FindAllStringSubmatchIndex(in, -1) {
+		all = append(all, patternMatch{in, positions})
+	}
+	return all
+}
+
+// replaceMatches replaces in the text each match of pattern for which with returns a replacement.
+func (a *admitRun) replaceMatches(pattern *lazyregexp.Regexp, with func(m patternMatch) (string, bool)) {
 	var b strings.Builder
 	at := 0
-	for _, m := range pattern.FindAllStringSubmatchIndex(a.Data, -1) {
+	for _, m := range patternMatches(pattern, a.Data) {
 		if text, ok := with(m); ok {
-			b.WriteString(a.Data[at:m[0]])
+			b.WriteString(a.Data[at:m.start()])
 			b.WriteString(text)
-			at = m[1]
+			at = m.end()
 		}
 	}
 	if at > 0 {
@@ -94,16 +132,8 @@ func (a *admitRun) replace(pattern *lazyregexp.Regexp, with func(m []int) (strin
 	}
 }
 
-// groupText returns the text of a group of a match, and whether the group took part.
-func (a *admitRun) groupText(m []int, n int) (string, bool) {
-	if m[2*n] < 0 {
-		return "", false
-	}
-	return a.Data[m[2*n]:m[2*n+1]], true
-}
-
-// inCode returns a function that reports whether a position is inside code, by our own reading.
-func (a *admitRun) inCode() func(at int) bool {
+// codeFinder returns a function that reports whether a position is inside code, by our own reading.
+func (a *admitRun) codeFinder() func(at int) bool {
 	if a.DOM {
 		return func(int) bool { return false }
 	}
@@ -161,11 +191,10 @@ func (a *admitRun) refuseDatabases(ctx context.Context) error {
 	if !databaseAttr.MatchString(a.Data) {
 		return nil
 	}
-	inCode := a.inCode()
+	inCode := a.codeFinder()
 	var wrong error
-	a.replace(databaseAttr, func(m []int) (string, bool) {
-		value, _ := a.groupText(m, 3)
-		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
+	a.replaceMatches(databaseAttr, func(m patternMatch) (string, bool) {
+		id := strings.TrimSpace(html.UnescapeString(strings.Trim(m.group(3), `"'`)))
 		if wrong != nil || id == "" {
 			return "", false
 		}
@@ -181,8 +210,8 @@ func (a *admitRun) refuseDatabases(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return "", false
-		case inCode(m[0]):
-			return a.Data[m[0]:m[3]] + zeroWidth + a.Data[m[3]:m[1]], true
+		case inCode(m.start()):
+			return m.insertAfter(1, zeroWidth), true
 		}
 		wrong = err
 		return "", false
@@ -190,7 +219,8 @@ func (a *admitRun) refuseDatabases(ctx context.Context) error {
 	return wrong
 }
 
-// reference matches a block reference as the kernel reads it, with its anchor.
+// reference matches a block reference as the kernel reads it. Its groups are the id, the anchor in single quotes, which
+// follows the block's text, and the one in double quotes, which stays.
 var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
 
 // referenceOpening matches the beginning of a reference. Breaking it is enough to break the reference.
@@ -204,23 +234,23 @@ func (a *admitRun) plainReferences(ctx context.Context) error {
 	if err := a.lookUpIDs(ctx, referenceOpening, 2); err != nil {
 		return err
 	}
-	inCode := a.inCode()
+	inCode := a.codeFinder()
 	var wrong error
-	a.replace(reference, func(m []int) (string, bool) {
-		id, _ := a.groupText(m, 1)
-		if a.open[kernel.ID(id)] || inCode(m[0]) {
+	a.replaceMatches(reference, func(m patternMatch) (string, bool) {
+		id := m.group(1)
+		if wrong != nil || a.readable[kernel.ID(id)] || inCode(m.start()) {
 			return "", false
 		}
-		anchor, dynamic := a.groupText(m, 2)
-		if static, ok := a.groupText(m, 3); ok {
-			anchor = static
+		anchor, dynamic := m.group(2), m.has(2)
+		if m.has(3) {
+			anchor = m.group(3)
 		}
 		before, err := a.replacedDOM(ctx)
 		wrong = err
-		switch stood := referenceKind(before, id); {
-		case err != nil, stood == dynamicAnchor, stood == staticAnchor && !dynamic && anchor != "":
+		switch oldKind := referenceKind(before, id); {
+		case err != nil, oldKind == dynamicAnchor, oldKind == staticAnchor && !dynamic && anchor != "":
 			return "", false
-		case stood == staticAnchor && anchor != "":
+		case oldKind == staticAnchor && anchor != "":
 			return `((` + id + ` "` + strings.ReplaceAll(anchor, `"`, "”") + `"))`, true
 		}
 		a.warn("reference ((%s)): no such block was found, so it is plain text", id)
@@ -259,16 +289,16 @@ func (a *admitRun) lookUpIDs(ctx context.Context, pattern *lazyregexp.Regexp, gr
 	var ids []kernel.ID
 	for _, m := range pattern.FindAllStringSubmatch(a.Data, -1) {
 		id := kernel.ID(strings.TrimSpace(html.UnescapeString(strings.Trim(m[group], `"'`))))
-		if _, known := a.open[id]; !known && id.Valid() {
+		if _, known := a.readable[id]; !known && id.Valid() {
 			ids = appendNew(ids, id)
 		}
 	}
 	found, err := readablePlaces(ctx, a.r, ids)
-	if a.open == nil {
-		a.open = map[kernel.ID]bool{}
+	if a.readable == nil {
+		a.readable = map[kernel.ID]bool{}
 	}
 	for _, id := range ids {
-		_, a.open[id] = found[id]
+		_, a.readable[id] = found[id]
 	}
 	return err
 }
@@ -276,8 +306,8 @@ func (a *admitRun) lookUpIDs(ctx context.Context, pattern *lazyregexp.Regexp, gr
 // encodedChar matches a character of a reference that is written as a character reference.
 var encodedChar = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
 
-// decodeReferences decodes such characters where that makes a reference: once stored, the text would be read as one at
-// anybody's next edit.
+// decodeReferences decodes the character references of a text ([encodedChar]) where that makes a block reference: once
+// stored, the text would be read as one at anybody's next edit.
 func (a *admitRun) decodeReferences(context.Context) error {
 	if strings.Contains(a.Data, "&") {
 		plain := encodedChar.ReplaceAllStringFunc(a.Data, html.UnescapeString)
@@ -299,12 +329,12 @@ func (a *admitRun) breakOpenings(ctx context.Context) error {
 	}
 	var wrong error
 	kept := map[int]bool{} // positions of references whose anchor stays
-	for _, m := range reference.FindAllStringSubmatchIndex(a.Data, -1) {
-		kept[m[0]] = m[6] >= 0 && m[6] < m[7]
+	for _, m := range patternMatches(reference, a.Data) {
+		kept[m.start()] = m.group(3) != ""
 	}
-	a.replace(referenceOpening, func(m []int) (string, bool) {
-		id, _ := a.groupText(m, 2)
-		if a.open[kernel.ID(id)] {
+	a.replaceMatches(referenceOpening, func(m patternMatch) (string, bool) {
+		id := m.group(2)
+		if wrong != nil || a.readable[kernel.ID(id)] {
 			return "", false
 		}
 		before, err := a.replacedDOM(ctx)
@@ -312,10 +342,10 @@ func (a *admitRun) breakOpenings(ctx context.Context) error {
 			wrong = err
 			return "", false
 		}
-		if stood := referenceKind(before, id); stood == dynamicAnchor || stood == staticAnchor && kept[m[0]] {
+		if oldKind := referenceKind(before, id); oldKind == dynamicAnchor || oldKind == staticAnchor && kept[m.start()] {
 			return "", false
 		}
-		return a.Data[m[0]:m[3]] + zeroWidth + a.Data[m[3]:m[1]], true
+		return m.insertAfter(1, zeroWidth), true
 	})
 	return wrong
 }

@@ -64,53 +64,51 @@ func (a *admitRun) plainAssets(ctx context.Context) error {
 	if len(named) == 0 {
 		return nil
 	}
-	may, err := a.r.LinkableAssets(ctx, named, a.Over)
+	isLinkable, err := a.r.LinkableAssets(ctx, named, a.Over)
 	if err != nil {
 		return err
 	}
-	shut := map[string]bool{}
+	hidden := map[string]bool{}
 	for _, path := range named {
-		if may(path) {
+		if isLinkable(path) {
 			continue
 		}
 		before, err := a.replacedDOM(ctx)
 		if err != nil {
 			return err
 		}
-		if shut[path] = !slices.Contains(assetsIn(before), path); shut[path] {
+		if hidden[path] = !slices.Contains(assetsIn(before), path); hidden[path] {
 			a.warn("%s: no such asset was found, so it is plain text", path)
 		}
 	}
-	isShut := func(target string) bool { path, ok := assetPath(target); return ok && shut[path] }
-	inCode := a.inCode()
-	a.replace(linkTarget, func(m []int) (string, bool) {
-		target, _ := a.groupText(m, 3)
-		if !isShut(linkTitle.ReplaceAllString(target, "")) {
+	isHidden := func(target string) bool { path, ok := assetPath(target); return ok && hidden[path] }
+	inCode := a.codeFinder()
+	a.replaceMatches(linkTarget, func(m patternMatch) (string, bool) {
+		if !isHidden(linkTitle.ReplaceAllString(m.group(3), "")) {
 			return "", false
 		}
-		if inCode(m[0]) || a.DOM {
-			return a.Data[m[0]:m[5]] + zeroWidth + a.Data[m[5]:m[1]], true
+		if inCode(m.start()) || a.DOM {
+			return m.insertAfter(2, zeroWidth), true
 		}
-		return a.Data[m[0]:m[3]] + `\` + a.Data[m[3]:m[1]], true
+		return m.insertAfter(1, `\`), true
 	})
-	inCode = a.inCode()
-	a.replace(sourceAttr, func(m []int) (string, bool) {
-		value, _ := a.groupText(m, 2)
-		if !isShut(strings.Trim(value, `"'`)) {
+	inCode = a.codeFinder()
+	a.replaceMatches(sourceAttr, func(m patternMatch) (string, bool) {
+		name, value := m.group(1), m.group(2)
+		if !isHidden(strings.Trim(value, `"'`)) {
 			return "", false
 		}
-		name, _ := a.groupText(m, 1)
-		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // not inside a tag
+		isInTag := strings.LastIndexByte(a.Data[:m.start()], '<') > strings.LastIndexByte(a.Data[:m.start()], '>')
+		if inCode(m.start()) || !isInTag {
 			return strings.TrimRight(name, "= \t\n") + zeroWidth + "=" + value, true
 		}
 		return name + `"#"`, true // kernels drop an empty one altogether
 	})
-	a.replace(styleURL, func(m []int) (string, bool) {
-		path, _ := a.groupText(m, 3)
-		if !isShut(path) {
+	a.replaceMatches(styleURL, func(m patternMatch) (string, bool) {
+		if !isHidden(m.group(3)) {
 			return "", false
 		}
-		return a.Data[m[0]:m[6]], true
+		return m.until(3), true
 	})
 	return nil
 }
@@ -133,12 +131,12 @@ func AdmitAssets(ctx context.Context, r *action.Request, values []string, before
 	if len(named) == 0 {
 		return nil
 	}
-	may, err := r.LinkableAssets(ctx, named)
+	isLinkable, err := r.LinkableAssets(ctx, named)
 	if err != nil {
 		return err
 	}
 	for _, path := range named {
-		if !may(path) {
+		if !isLinkable(path) {
 			return access.NotFound(access.Asset, path)
 		}
 	}

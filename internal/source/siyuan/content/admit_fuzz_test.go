@@ -29,7 +29,7 @@ func FuzzAdmit(f *testing.F) {
 	open := regexp.MustCompile(`\(\(\s*` + id)
 	shows := regexp.MustCompile(`(?i:[\s"'/]data-(?:av-)?id)\s*=\s*(?:"` + id + `"|'` + id + `'|` + id + `(?:[\s>]|$))`)
 	f.Fuzz(func(t *testing.T, text string, dom bool) {
-		r := request(t, kit)
+		r := newRequest(t, kit)
 		once, _, err := content.Admit(t.Context(), r, content.Written{Data: text, DOM: dom})
 		if err != nil {
 			return // refused, and not written

@@ -31,9 +31,9 @@ func attributesOf(tag string) map[string]string {
 	return out
 }
 
-// spans turns references written as tags, which Markdown may contain too, into plain text. A tag that cannot be
+// plainSpans turns references written as tags, which Markdown may contain too, into plain text. A tag that cannot be
 // parsed loses its id.
-func (a *admitRun) spans(ctx context.Context) error {
+func (a *admitRun) plainSpans(ctx context.Context) error {
 	if !refAttr.MatchString(a.Data) {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (a *admitRun) spans(ctx context.Context) error {
 		return err
 	}
 	var wrong error
-	hidden := func(id string) int { // noReference means that it must be removed
-		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
+	oldKindIfHidden := func(id string) int { // noReference means that it must be removed
+		if !kernel.ID(id).Valid() || a.readable[kernel.ID(id)] {
 			return dynamicAnchor
 		}
 		before, err := a.replacedDOM(ctx)
@@ -51,27 +51,25 @@ func (a *admitRun) spans(ctx context.Context) error {
 		}
 		return referenceKind(before, id)
 	}
-	a.replace(spanTag, func(m []int) (string, bool) {
-		tag := a.Data[m[0]:m[1]]
+	a.replaceMatches(spanTag, func(m patternMatch) (string, bool) {
+		tag := m.group(0)
 		attrs := attributesOf(tag)
-		stood := hidden(attrs["data-id"])
-		if stood == dynamicAnchor || stood == staticAnchor && attrs["data-subtype"] != "d" {
+		oldKind := oldKindIfHidden(attrs["data-id"])
+		if oldKind == dynamicAnchor || oldKind == staticAnchor && attrs["data-subtype"] != "d" {
 			return "", false
 		}
-		if stood == noReference {
+		if oldKind == noReference {
 			a.warn("reference to %s: no such block was found, so it is plain text", attrs["data-id"])
 		}
-		return plainTag(tag, stood == noReference), true
+		return plainTag(tag, oldKind == noReference), true
 	})
-	a.replace(refAttr, func(m []int) (string, bool) {
-		value, _ := a.groupText(m, 2)
-		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
-		if hidden(id) != noReference {
+	a.replaceMatches(refAttr, func(m patternMatch) (string, bool) {
+		id := strings.TrimSpace(html.UnescapeString(strings.Trim(m.group(2), `"'`)))
+		if oldKindIfHidden(id) != noReference {
 			return "", false
 		}
 		a.warn("reference to %s: no such block was found, so it is plain text", id)
-		name, _ := a.groupText(m, 1)
-		return name + `""`, true
+		return m.group(1) + `""`, true
 	})
 	return wrong
 }

@@ -16,9 +16,9 @@ var (
 	htmlStart     = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
 )
 
-// topLevel cuts kramdown into its top-level blocks, as far as needed to see whether one block has become several: the
+// splitTopLevel cuts kramdown into its top-level blocks, as far as needed to see whether one block has become several: the
 // kernel uses only the first block of an update.
-func topLevel(kramdown string) []string {
+func splitTopLevel(kramdown string) []string {
 	c := blockScanner{lines: strings.Split(kramdown, "\n")}
 	var out []string
 	for c.at < len(c.lines) {
@@ -27,8 +27,8 @@ func topLevel(kramdown string) []string {
 			continue
 		}
 		start := c.at
-		c.block()
-		for c.at < len(c.lines) && attributeLine(c.lines[c.at]) {
+		c.skipBlock()
+		for c.at < len(c.lines) && isAttributeLine(c.lines[c.at]) {
 			c.at++
 		}
 		out = append(out, strings.TrimRight(strings.Join(c.lines[start:c.at], "\n"), "\n"))
@@ -42,26 +42,26 @@ type blockScanner struct {
 	at    int
 }
 
-// block skips one block. It always advances.
-func (c *blockScanner) block() {
+// skipBlock skips one block. It always advances.
+func (c *blockScanner) skipBlock() {
 	first := strings.TrimLeft(c.lines[c.at], " \t")
 	switch f := fenceOpened(first); {
-	case f.open() && run(first, f.mark) >= f.count:
-		c.skipUntil(f.closes)
+	case f.isOpen() && runLength(first, f.mark) >= f.count:
+		c.skipUntil(f.isClosedBy)
 	case strings.HasPrefix(first, "{{{"):
 		c.skipSuperBlock()
 	case heading.MatchString(first), thematicBreak.MatchString(strings.TrimRight(first, " \t")):
 		c.at++
 	case first[0] == '>':
-		c.skipWhile(func(text string) bool { return text != "" && (text[0] == '>' || !startsOtherBlock(text)) })
+		c.skipWhile(func(text string) bool { return text != "" && (text[0] == '>' || !endsParagraph(text)) })
 	case bulletItem.MatchString(first):
-		c.list(bulletItem)
+		c.skipList(bulletItem)
 	case orderedItem.MatchString(first):
-		c.list(orderedItem)
+		c.skipList(orderedItem)
 	case htmlStart.MatchString(first), strings.HasPrefix(first, "|"):
-		c.skipWhile(func(text string) bool { return text != "" && !attributeLine(text) })
+		c.skipWhile(func(text string) bool { return text != "" && !isAttributeLine(text) })
 	default:
-		c.skipWhile(func(text string) bool { return text != "" && !startsOtherBlock(text) })
+		c.skipWhile(func(text string) bool { return text != "" && !endsParagraph(text) })
 	}
 }
 
@@ -96,8 +96,8 @@ func (c *blockScanner) skipSuperBlock() {
 	}
 }
 
-// list skips items of one kind with what is indented below them, and continuation lines of their paragraphs.
-func (c *blockScanner) list(marker *lazyregexp.Regexp) {
+// skipList skips items of one kind with what is indented below them, and continuation lines of their paragraphs.
+func (c *blockScanner) skipList(marker *lazyregexp.Regexp) {
 	blank := false
 	in := fenceOpened(c.lines[c.at])
 	for c.at++; c.at < len(c.lines); c.at++ {
@@ -105,8 +105,8 @@ func (c *blockScanner) list(marker *lazyregexp.Regexp) {
 		trimmed := strings.TrimSpace(text)
 		indented := text != "" && (text[0] == ' ' || text[0] == '\t')
 		switch {
-		case in.open():
-			if in.closes(text) {
+		case in.isOpen():
+			if in.isClosedBy(text) {
 				in = fence{}
 			}
 			continue
@@ -114,9 +114,9 @@ func (c *blockScanner) list(marker *lazyregexp.Regexp) {
 			blank = true
 			continue
 		case indented, marker.MatchString(text) && !thematicBreak.MatchString(trimmed):
-		case attributeLine(text) && !blank:
+		case isAttributeLine(text) && !blank:
 			return
-		case blank || startsOtherBlock(trimmed):
+		case blank || endsParagraph(trimmed):
 			return
 		}
 		blank = false
@@ -124,10 +124,10 @@ func (c *blockScanner) list(marker *lazyregexp.Regexp) {
 	}
 }
 
-// startsOtherBlock reports whether a line ends a paragraph and begins another block.
-func startsOtherBlock(text string) bool {
+// endsParagraph reports whether a line ends a paragraph and begins another block.
+func endsParagraph(text string) bool {
 	switch {
-	case attributeLine(text), heading.MatchString(text), thematicBreak.MatchString(text), fenceOpened(text).open():
+	case isAttributeLine(text), heading.MatchString(text), thematicBreak.MatchString(text), fenceOpened(text).isOpen():
 		return true
 	case bulletItem.MatchString(text) && len(text) > 1, strings.HasPrefix(text, "1. "):
 		return true

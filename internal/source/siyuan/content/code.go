@@ -65,11 +65,11 @@ func textParts(markdown string) iter.Seq2[int, string] {
 		for text := range strings.SplitAfterSeq(markdown, "\n") {
 			bare := strings.TrimSuffix(text, "\n")
 			switch {
-			case in.closes(bare):
+			case in.isClosedBy(bare):
 				in = fence{}
-			case in.open():
+			case in.isOpen():
 			default:
-				if in = fenceOpened(bare); par.continues(bare) && !in.open() {
+				if in = fenceOpened(bare); par.continues(bare) && !in.isOpen() {
 					par.to = at + len(bare)
 					break
 				}
@@ -95,8 +95,8 @@ type paragraph struct {
 
 func newParagraph(at int, text string) paragraph {
 	depth, rest := quoteDepth(text)
-	return paragraph{from: at, to: at + len(text), depth: depth, closed: rest == "" || rest[0] == '|' || attributeLine(rest) ||
-		heading.MatchString(rest) || thematicBreak.MatchString(rest) || fenceOpened(text).open()}
+	return paragraph{from: at, to: at + len(text), depth: depth, closed: rest == "" || rest[0] == '|' || isAttributeLine(rest) ||
+		heading.MatchString(rest) || thematicBreak.MatchString(rest) || fenceOpened(text).isOpen()}
 }
 
 // continues reports whether a line continues a paragraph.
@@ -106,7 +106,7 @@ func (p paragraph) continues(text string) bool {
 	case p.to == 0, p.closed, rest == "", rest[0] == '|', depth > p.depth:
 		return false
 	}
-	return !startsOtherBlock(rest) && !orderedItem.MatchString(rest)
+	return !endsParagraph(rest) && !orderedItem.MatchString(rest)
 }
 
 // quoteDepth returns the depth of quotes of a line and the rest of the line.
@@ -127,8 +127,8 @@ func blankCode(text string) string {
 		case '\\':
 			i += 2
 		case '`':
-			n := run(text[i:], '`')
-			end := ticks.closing(text[i+n:], n)
+			n := runLength(text[i:], '`')
+			end := ticks.closingEnd(text[i+n:], n)
 			for j := i; end > 0 && j < i+n+end; j++ {
 				out[j] = '`'
 			}

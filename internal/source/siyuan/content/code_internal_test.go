@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestGuarded: what the kernel would remove from inline code is protected, and nothing else changes.
-func TestGuarded(t *testing.T) {
+// TestProtectCode: what the kernel would remove from inline code is protected, and nothing else changes.
+func TestProtectCode(t *testing.T) {
 	t.Parallel()
 	const ref = "((20240101000000-abcdefg 'x'))"
 	for _, text := range []string{
@@ -24,8 +24,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestGuardedLongLine: the time for a line full of things to protect is linear in its length.
-func TestGuardedLongLine(t *testing.T) {
+// TestProtectCodeInALongLine: the time for a line full of things to protect is linear in its length.
+func TestProtectCodeInALongLine(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("`((20240101000000-abcdefg))` ", 100_000)
 	if got := ProtectCode(text); strings.Count(got, "\u200b") != 100_000 {

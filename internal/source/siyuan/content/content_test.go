@@ -17,15 +17,16 @@ import (
 	"collie/internal/tool"
 )
 
-// request returns a request of an action without arguments.
-func request(t *testing.T, kit *actiontest.Kit) *action.Request {
+// newRequest returns a request of an action without arguments.
+func newRequest(t *testing.T, kit *actiontest.Kit) *action.Request {
 	t.Helper()
 	a := action.New(action.Spec{Tool: "probe", Name: "probe", Purpose: "probe", Class: action.State, Unguarded: "a test", Example: `{}`},
 		func(context.Context, *action.Request, action.None) (any, error) { return nil, nil })
 	return kit.Request(t, a, `{}`)
 }
 
-func document(t *testing.T, kit *actiontest.Kit, markdown string) (notebook, doc kernel.ID, blocks []kernel.Block) {
+// newDocument makes a notebook with one document.
+func newDocument(t *testing.T, kit *actiontest.Kit, markdown string) (notebook, doc kernel.ID, blocks []kernel.Block) {
 	t.Helper()
 	n, err := kit.Client.CreateNotebook(t.Context(), "Work")
 	if err != nil {
@@ -45,7 +46,7 @@ func document(t *testing.T, kit *actiontest.Kit, markdown string) (notebook, doc
 func TestState(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	_, doc, blocks := document(t, kit, "# A\n\nunder\n\n- item")
+	_, doc, blocks := newDocument(t, kit, "# A\n\nunder\n\n- item")
 	ids := []kernel.ID{blocks[0].ID, doc, "20990101000000-zzzzzzz"}
 	hash, saved, err := content.State(t.Context(), kit.Client, ids)
 	if err != nil {
@@ -88,7 +89,7 @@ func TestState(t *testing.T) {
 func TestNormalize(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb, doc, blocks := document(t, kit, "## The **heading** 'x'\n\n- [ ] a task 任务\n\n```\ncode\n```")
+	nb, doc, blocks := newDocument(t, kit, "## The **heading** 'x'\n\n- [ ] a task 任务\n\n```\ncode\n```")
 	h, list := string(blocks[0].ID), string(blocks[1].ID)
 	for given, want := range map[string]string{
 		"a ((" + h + "))":             "a ((" + h + " 'The heading ’x’'))",
@@ -101,7 +102,7 @@ func TestNormalize(t *testing.T) {
 		"```\n((" + h + "))\n```":     "```\n((" + h + "))\n```",
 		"no reference":                "no reference",
 	} {
-		got, warnings, err := content.Normalize(t.Context(), request(t, kit), given, "")
+		got, warnings, err := content.Normalize(t.Context(), newRequest(t, kit), given, "")
 		if err != nil || content.Clean(got) != want || len(warnings) > 0 {
 			t.Errorf("%q: got %q, %v, %v, want %q", given, got, warnings, err, want)
 		}
@@ -110,15 +111,15 @@ func TestNormalize(t *testing.T) {
 		}
 	}
 	for given, part := range map[string]string{"x[^1]": "footnotes", "[a](siyuan://blocks/" + h + ")": "siyuan://", "((20990101000000-zzzzzzz))": "no such block"} {
-		_, warnings, err := content.Normalize(t.Context(), request(t, kit), given, "")
+		_, warnings, err := content.Normalize(t.Context(), newRequest(t, kit), given, "")
 		if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], part) {
 			t.Errorf("%q: warnings %q, %v", given, warnings, err)
 		}
 	}
 	// A hidden block is treated as one that does not exist.
 	kit.Levels[nb] = access.None
-	got, warnings, err := content.Normalize(t.Context(), request(t, kit), "(("+h+"))", "")
-	want, others, err2 := content.Normalize(t.Context(), request(t, kit), "((20990101000000-zzzzzzz))", "")
+	got, warnings, err := content.Normalize(t.Context(), newRequest(t, kit), "(("+h+"))", "")
+	want, others, err2 := content.Normalize(t.Context(), newRequest(t, kit), "((20990101000000-zzzzzzz))", "")
 	swap := func(s string) string { return strings.ReplaceAll(s, "20990101000000-zzzzzzz", h) }
 	if err != nil || err2 != nil || got != swap(want) || strings.Join(warnings, "") != swap(strings.Join(others, "")) {
 		t.Errorf("hidden: %q %q, missing: %q %q", got, warnings, want, others)
@@ -128,7 +129,7 @@ func TestNormalize(t *testing.T) {
 func TestKeepAttrs(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	_, _, blocks := document(t, kit, "a")
+	_, _, blocks := newDocument(t, kit, "a")
 	id := blocks[0].ID
 	before := map[kernel.ID]map[string]string{
 		id:                       {"id": string(id), "memo": "m 记", "custom-a": "b", "updated": "20200101000000"},
@@ -155,12 +156,12 @@ func TestKeepAttrs(t *testing.T) {
 func TestReplaceOneBlock(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	_, doc, blocks := document(t, kit, "one\n\ntwo one")
-	got, err := content.Replace(t.Context(), request(t, kit), string(blocks[1].ID), blocks[1:], content.Edits{{Old: "one", New: "1"}})
+	_, doc, blocks := newDocument(t, kit, "one\n\ntwo one")
+	got, err := content.Replace(t.Context(), newRequest(t, kit), string(blocks[1].ID), blocks[1:], content.Edits{{Old: "one", New: "1"}})
 	if err != nil || !got.Changed || !cmp.Equal(got.ChangedBlocks, []kernel.ID{blocks[1].ID}) {
 		t.Fatalf("got %+v, %v", got, err)
 	}
-	w, err := content.ReadWindow(t.Context(), request(t, kit), doc, content.WindowOptions{BlockLimit: 50, TokenBudget: 2000})
+	w, err := content.ReadWindow(t.Context(), newRequest(t, kit), doc, content.WindowOptions{BlockLimit: 50, TokenBudget: 2000})
 	if err != nil || w.Content != "one\n\ntwo 1" {
 		t.Errorf("got %+v, %v", w, err)
 	}
@@ -169,9 +170,9 @@ func TestReplaceOneBlock(t *testing.T) {
 func TestReplaceRestThatIsNotWrittenIsInTheError(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	_, _, blocks := document(t, kit, "one")
+	_, _, blocks := newDocument(t, kit, "one")
 	kit.Fail("/api/block/insertBlock", 1, kerneltest.FailMessage("no"))
-	_, err := content.Replace(t.Context(), request(t, kit), "x", blocks, content.Edits{{Old: "one", New: "1\n\nmore 更多"}})
+	_, err := content.Replace(t.Context(), newRequest(t, kit), "x", blocks, content.Edits{{Old: "one", New: "1\n\nmore 更多"}})
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Facts["recovery"] != "more 更多" {
 		t.Errorf("got %v", err)
 	}

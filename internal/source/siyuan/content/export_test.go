@@ -1,9 +1,9 @@
 package content
 
-// Hidden returns a redactor over every block.
+// Hidden returns a redactor that hides the text of every block.
 func Hidden() *Redactor { return &Redactor{} }
 
 var (
-	Tokens = tokens
+	Tokens = estimateTokens
 	Plain  = plainText
 )

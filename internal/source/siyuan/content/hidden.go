@@ -42,20 +42,20 @@ func hiddenSpans(kramdown string) []span {
 		}
 		text := kramdown[at:end]
 		switch {
-		case in.closes(text):
+		case in.isClosedBy(text):
 			in = fence{}
 			out = append(out, zeroWidthSpans(text, at)...)
-		case in.open():
+		case in.isOpen():
 			out = append(out, zeroWidthSpans(text, at)...)
-		case attributeLine(text):
-			out = append(out, above.list(text, at)...)
+		case isAttributeLine(text):
+			out = append(out, above.listSpans(text, at)...)
 			above = lineGap{afterList: true}
 		case strings.Trim(text, " \t\r>") == "":
 			above.blank = append(above.blank, at)
 			above.quotes = append(above.quotes, strings.Count(text, ">"))
 		default:
 			above = lineGap{}
-			out = append(out, inlineLists(text, at)...)
+			out = append(out, inlineSpans(text, at)...)
 			in = fenceOpened(text)
 		}
 		at = end + 1
@@ -72,9 +72,9 @@ type lineGap struct {
 	quotes    []int // depth of quotes of each of them
 }
 
-// list returns the spans of an attribute list that follows a gap. The end of a quote or an embedded page has a line
+// listSpans returns the spans of an attribute list that follows a gap. The end of a quote or an embedded page has a line
 // of its own before the list; an empty paragraph is just a list.
-func (g lineGap) list(text string, at int) []span {
+func (g lineGap) listSpans(text string, at int) []span {
 	var out []span
 	depth := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t>"))], ">")
 	n := len(g.blank)
@@ -98,7 +98,7 @@ func (g lineGap) list(text string, at int) []span {
 	case at > 0:
 		from--
 	}
-	return append(out, span{from, at + len(text), line})
+	return append(out, span{from, at + len(text), listLine})
 }
 
 // trailingSpans returns the spans of the lines after the last non-blank one.
@@ -106,7 +106,7 @@ func trailingSpans(kramdown string, before []span) []span {
 	var out []span
 	end := len(kramdown)
 	for {
-		if n := len(before); n > 0 && before[n-1].to == end && (before[n-1].kind == line || before[n-1].kind == endOfContainer) {
+		if n := len(before); n > 0 && before[n-1].to == end && (before[n-1].kind == listLine || before[n-1].kind == endOfContainer) {
 			end, before = before[n-1].from, before[:n-1]
 			continue
 		}
@@ -125,13 +125,13 @@ type fence struct {
 	count int
 }
 
-func (f fence) open() bool { return f.mark != 0 }
+func (f fence) isOpen() bool { return f.mark != 0 }
 
 // fenceOpened returns the fence that a line opens, if any.
 func fenceOpened(text string) fence {
 	rest := stripContainers(text)
 	for _, mark := range [...]byte{'`', '~', '$'} {
-		n := run(rest, mark)
+		n := runLength(rest, mark)
 		switch {
 		case mark == '$' && n == 2 && !strings.Contains(rest[2:], "$$"):
 			return fence{mark, n}
@@ -144,8 +144,8 @@ func fenceOpened(text string) fence {
 	return fence{}
 }
 
-// closes reports whether a line ends the fence.
-func (f fence) closes(text string) bool {
+// isClosedBy reports whether a line ends the fence.
+func (f fence) isClosedBy(text string) bool {
 	if f.mark == 0 {
 		return false
 	}
@@ -153,7 +153,7 @@ func (f fence) closes(text string) bool {
 	if f.mark == '$' {
 		return strings.HasSuffix(rest, "$$")
 	}
-	n := run(rest, f.mark)
+	n := runLength(rest, f.mark)
 	return n >= f.count && n == len(rest)
 }
 
@@ -171,7 +171,8 @@ func stripContainers(text string) string {
 	}
 }
 
-func run(text string, mark byte) int {
+// runLength returns how many marks a text begins with.
+func runLength(text string, mark byte) int {
 	n := 0
 	for n < len(text) && text[n] == mark {
 		n++
@@ -179,15 +180,15 @@ func run(text string, mark byte) int {
 	return n
 }
 
-// attributeLine reports whether a line is an attribute list and nothing else.
-func attributeLine(text string) bool {
+// isAttributeLine reports whether a line is an attribute list and nothing else.
+func isAttributeLine(text string) bool {
 	rest := strings.TrimLeft(text, " \t>")
 	list := attrList.FindString(rest)
 	return list != "" && strings.Trim(rest[len(list):], " \t\r") == ""
 }
 
-// inlineLists returns attribute lists behind text, and zero-width characters.
-func inlineLists(text string, at int) []span {
+// inlineSpans returns attribute lists behind text, and zero-width characters.
+func inlineSpans(text string, at int) []span {
 	var out []span
 	var ticks unclosedRuns
 	for i := 0; i < len(text); {
@@ -195,8 +196,8 @@ func inlineLists(text string, at int) []span {
 		case c == '\\' && i+1 < len(text) && text[i+1] < utf8.RuneSelf:
 			i += 2
 		case c == '`':
-			n := run(text[i:], '`')
-			end := ticks.closing(text[i+n:], n)
+			n := runLength(text[i:], '`')
+			end := ticks.closingEnd(text[i+n:], n)
 			out = append(out, zeroWidthSpans(text[i:i+n+end], at+i)...)
 			i += n + end
 		case c == '{':
@@ -210,7 +211,7 @@ func inlineLists(text string, at int) []span {
 		default:
 			r, size := utf8.DecodeRuneInString(text[i:])
 			if size > 1 && strings.ContainsRune(ZeroWidth, r) {
-				out = append(out, span{at + i, at + i + size, width})
+				out = append(out, span{at + i, at + i + size, zeroWidthChar})
 			}
 			i += size
 		}
@@ -222,8 +223,8 @@ func inlineLists(text string, at int) []span {
 // is not searched for each.
 type unclosedRuns map[int]bool
 
-// closing returns the end of inline code that was opened with n backquotes; 0 if it is not closed.
-func (u *unclosedRuns) closing(text string, n int) int {
+// closingEnd returns the end of inline code that was opened with n backquotes; 0 if it is not closed.
+func (u *unclosedRuns) closingEnd(text string, n int) int {
 	if (*u)[n] {
 		return 0
 	}
@@ -232,7 +233,7 @@ func (u *unclosedRuns) closing(text string, n int) int {
 			i++
 			continue
 		}
-		m := run(text[i:], '`')
+		m := runLength(text[i:], '`')
 		if i += m; m == n {
 			return i
 		}
@@ -252,7 +253,7 @@ func zeroWidthSpans(text string, at int) []span {
 	var out []span
 	for i, r := range text {
 		if r != utf8.RuneError && strings.ContainsRune(ZeroWidth, r) {
-			out = append(out, span{at + i, at + i + utf8.RuneLen(r), width})
+			out = append(out, span{at + i, at + i + utf8.RuneLen(r), zeroWidthChar})
 		}
 	}
 	return out

@@ -130,9 +130,9 @@ func FuzzVisible(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		checkView(t, raw)
-		_ = canonical(raw)
+		_ = canonicalForm(raw)
 		_ = Attributes(raw)
-		if joined := strings.Join(topLevel(raw), ""); len(joined) > len(raw) {
+		if joined := strings.Join(splitTopLevel(raw), ""); len(joined) > len(raw) {
 			t.Fatalf("the blocks of %q are longer than it is", raw)
 		}
 	})
@@ -160,7 +160,7 @@ func TestTopLevel(t *testing.T) {
 		"nothing":               {"\n \n", nil},
 		"inline code":           {"```a``` b\nc", []string{"```a``` b\nc"}},
 	} {
-		if diff := cmp.Diff(c.want, topLevel(c.text)); diff != "" {
+		if diff := cmp.Diff(c.want, splitTopLevel(c.text)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}

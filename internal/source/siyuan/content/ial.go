@@ -23,20 +23,20 @@ var (
 		"&#95;", "_", "&amp;", "&")
 )
 
-// kind says why a part of kramdown is hidden.
-type kind uint8
+// hiddenKind says why a part of kramdown is hidden.
+type hiddenKind uint8
 
 const (
-	width          kind = iota // a zero-width character
-	inlineList                 // an attribute list behind text on the same line
-	line                       // a line that is an attribute list, with the line break before it
-	endOfContainer             // the rest of the end of a quote or an embedded page
+	zeroWidthChar  hiddenKind = iota // a zero-width character
+	inlineList                       // an attribute list behind text on the same line
+	listLine                         // a line that is an attribute list, with the line break before it
+	endOfContainer                   // the rest of the end of a quote or an embedded page
 )
 
 // span is a part of kramdown that readers do not see.
 type span struct {
 	from, to int
-	kind     kind
+	kind     hiddenKind
 }
 
 // attrsOf parses an attribute list.
@@ -52,7 +52,7 @@ func attrsOf(list string) map[string]string {
 func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	out := map[kernel.ID]map[string]string{}
 	for _, s := range hiddenSpans(kramdown) {
-		if s.kind != inlineList && s.kind != line {
+		if s.kind != inlineList && s.kind != listLine {
 			continue
 		}
 		attrs := attrsOf(kramdown[s.from:s.to])
@@ -63,10 +63,10 @@ func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	return out
 }
 
-// canonical returns kramdown in a form in which equal states are equal texts: with sorted attributes, without times,
+// canonicalForm returns kramdown in a form in which equal states are equal texts: with sorted attributes, without times,
 // which change with every write, and without what nobody sees. It also omits anchors that follow another block's
 // text: the kernel rewrites them when that block changes, and a hash over them would allow guessing hidden text.
-func canonical(kramdown string) string {
+func canonicalForm(kramdown string) string {
 	if strings.Contains(kramdown, "((") {
 		kramdown = followingRef.ReplaceAllString(kramdown, "$1$4")
 	}
@@ -75,7 +75,7 @@ func canonical(kramdown string) string {
 	for _, s := range hiddenSpans(kramdown) {
 		b.WriteString(kramdown[at:s.from])
 		at = s.to
-		if s.kind != inlineList && s.kind != line {
+		if s.kind != inlineList && s.kind != listLine {
 			continue
 		}
 		var attrs []string
@@ -167,10 +167,10 @@ func RemoveTimes(markdown string) string {
 var (
 	// listAndRest matches an attribute list with everything after it up to a blank line. The kernel may continue a list
 	// over line ends, so where it ends is not decided here.
-	listAndRest = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
-	list        = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
-	listID      = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
-	idLike      = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
+	listAndRest    = lazyregexp.New(`\{:[\s\v](?:[^\n]|\n[^\n])*`)
+	listUntilBrace = lazyregexp.New(`\{:[\s\v](?:"[^"]*"|'[^']*'|[^}])*`) // a list up to its end
+	listID         = lazyregexp.New(`([\s\v])id\s*=\s*("\s*[^"\n]*\s*"|'\s*[^'\n]*\s*'|[^\s}"']*)`)
+	idLike         = lazyregexp.New(`\d{14}-[0-9A-Za-z]{7}|&`)
 )
 
 // RenewIDs gives the blocks of a Markdown text new ids, except ids in keep. The kernel takes ids from a text: copied
@@ -185,7 +185,7 @@ func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 	markdown = listAndRest.ReplaceAllStringFunc(markdown, func(text string) string { return renewIDs(text, keep, idLike.MatchString) })
 	var b strings.Builder
 	at := 0
-	for _, m := range outsideCode(markdown, list) {
+	for _, m := range outsideCode(markdown, listUntilBrace) {
 		b.WriteString(markdown[at:m[0]])
 		b.WriteString(renewIDs(markdown[m[0]:m[1]], keep, func(value string) bool { return !kernel.ID(value).Valid() }))
 		at = m[1]

@@ -7,9 +7,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// notText reports whether blocks of a type, as getChildBlocks names it, hold more than their Markdown shows. Such
+// isNotText reports whether blocks of a type, as getChildBlocks names it, hold more than their Markdown shows. Such
 // blocks are never edited or overwritten as text.
-func notText(blockType string) bool {
+func isNotText(blockType string) bool {
 	switch blockType {
 	case "s", "av", "iframe", "widget", "query_embed", "html", "video", "audio":
 		return true
@@ -48,12 +48,12 @@ var (
 	nestedType = lazyregexp.New(`(?i)^(?:<(iframe|video|audio|div|section|table|details|!--)|(\{\{\{)|(\{\{))`)
 )
 
-// complexInside returns the type of the first block in a container's kramdown that is not text, "" if all are.
-func complexInside(kramdown string) string {
+// firstComplexType returns the type of the first block in a container's kramdown that is not text, "" if all are.
+func firstComplexType(kramdown string) string {
 	var in fence
 	for text := range strings.SplitSeq(kramdown, "\n") {
-		if in.open() {
-			if in.closes(text) {
+		if in.isOpen() {
+			if in.isClosedBy(text) {
 				in = fence{}
 			}
 			continue

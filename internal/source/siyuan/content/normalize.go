@@ -38,9 +38,10 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	places := outsideCode(markdown, reference)
 	var named, bare []kernel.ID
 	for _, m := range places {
-		id := kernel.ID(markdown[m[2]:m[3]])
+		target, following, staying := referenceParts(markdown, m)
+		id := kernel.ID(target)
 		named = appendNew(named, id)
-		if !hasAnchor(m) {
+		if following == "" && staying == "" {
 			bare = appendNew(bare, id)
 		}
 	}
@@ -56,17 +57,17 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	var warnings []string
 	at := 0
 	for _, m := range places {
-		id := markdown[m[2]:m[3]]
+		id, following, staying := referenceParts(markdown, m)
 		if _, ok := found[kernel.ID(id)]; !ok {
 			continue
 		}
 		b.WriteString(markdown[at:m[0]])
 		at = m[1]
 		switch {
-		case m[4] >= 0 && m[4] < m[5]:
-			b.WriteString("((" + id + " '" + markdown[m[4]:m[5]] + "'))")
-		case m[6] >= 0 && m[6] < m[7]:
-			b.WriteString("((" + id + ` "` + markdown[m[6]:m[7]] + `"))`)
+		case following != "":
+			b.WriteString("((" + id + " '" + following + "'))")
+		case staying != "":
+			b.WriteString("((" + id + ` "` + staying + `"))`)
 		default:
 			b.WriteString("((" + id + " '" + cmp.Or(anchors[kernel.ID(id)], id) + "'))")
 		}
@@ -81,9 +82,19 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	return b.String(), warnings, nil
 }
 
-// hasAnchor reports whether a reference has a non-empty anchor.
-func hasAnchor(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
+// referenceParts returns the parts of a reference: the id of the block, and the anchor that follows the block's text or
+// the one that stays. m are the positions of a match of [reference] in text. At most one of the anchors is not empty.
+func referenceParts(text string, m []int) (id, following, staying string) {
+	group := func(n int) string {
+		if from, to := m[2*n], m[2*n+1]; from >= 0 {
+			return text[from:to]
+		}
+		return ""
+	}
+	return group(1), group(2), group(3)
+}
 
+// appendNew appends s to list unless it is there already.
 func appendNew[T comparable](list []T, s T) []T {
 	if slices.Contains(list, s) {
 		return list

@@ -30,11 +30,11 @@ func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdo
 	}
 	o := overwriteRun{r: r, doc: doc, old: blockIDs(top), body: Visible(body)}
 	if strings.TrimSpace(markdown) != "" {
-		if err := o.append(ctx, markdown); err != nil {
+		if err := o.addNewBlocks(ctx, markdown); err != nil {
 			return err
 		}
 	}
-	return o.remove(ctx)
+	return o.removeOld(ctx)
 }
 
 // overwriteRun is one run of Overwrite.
@@ -45,15 +45,15 @@ type overwriteRun struct {
 	body           string      // the old text
 }
 
-// append writes the new blocks after the old ones and finds their ids.
-func (o *overwriteRun) append(ctx context.Context, markdown string) error {
+// addNewBlocks writes the new blocks after the old ones and finds their ids.
+func (o *overwriteRun) addNewBlocks(ctx context.Context, markdown string) error {
 	done, err := o.r.Kernel.Append(ctx, o.doc.ID, "markdown", markdown)
 	if err != nil && tool.KindOf(err) != kernel.OutcomeUnknown {
 		return err
 	}
-	now, look := o.r.Kernel.ChildBlocks(context.WithoutCancel(ctx), o.doc.ID)
-	if look != nil {
-		return firstOf(err, look)
+	now, readErr := o.r.Kernel.ChildBlocks(context.WithoutCancel(ctx), o.doc.ID)
+	if readErr != nil {
+		return firstOf(err, readErr)
 	}
 	mine := map[kernel.ID]bool{}
 	for _, t := range done {
@@ -76,7 +76,7 @@ func (o *overwriteRun) append(ctx context.Context, markdown string) error {
 	case len(o.newBlocks) > 0 && err == nil:
 		return nil
 	case err != nil: // it may be incomplete
-		return o.undo(ctx, err)
+		return o.removeNew(ctx, err)
 	}
 	return &tool.Error{
 		Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
@@ -94,14 +94,14 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// oneByOne is the largest number of blocks that are removed one by one, at some 50 ms each; more are removed in one
+// maxSingleDeletions is the largest number of blocks that are removed one by one, at some 50 ms each; more are removed in one
 // transaction.
-const oneByOne = 32
+const maxSingleDeletions = 32
 
-// remove removes the old blocks.
-func (o *overwriteRun) remove(ctx context.Context) error {
-	if len(o.old) > oneByOne {
-		return o.removeAll(ctx)
+// removeOld removes the old blocks.
+func (o *overwriteRun) removeOld(ctx context.Context) error {
+	if len(o.old) > maxSingleDeletions {
+		return o.removeOldAtOnce(ctx)
 	}
 	for i, id := range o.old {
 		err := o.r.Kernel.Delete(ctx, id)
@@ -111,33 +111,33 @@ func (o *overwriteRun) remove(ctx context.Context) error {
 		remaining, look := o.remainingOld(context.WithoutCancel(ctx))
 		switch {
 		case look == nil && len(remaining) == len(o.old):
-			return o.undo(ctx, err)
+			return o.removeNew(ctx, err)
 		case look == nil && !slices.Contains(remaining, id) && ctx.Err() == nil:
 			continue // it was removed despite the error
 		}
-		return o.partlyDone(err, i)
+		return o.partlyDoneError(err, i)
 	}
-	return o.verify(ctx)
+	return o.waitForRemoval(ctx)
 }
 
-// removeAll removes the old blocks in one transaction, all or none.
-func (o *overwriteRun) removeAll(ctx context.Context) error {
+// removeOldAtOnce removes the old blocks in one transaction, all or none.
+func (o *overwriteRun) removeOldAtOnce(ctx context.Context) error {
 	steps := make([]kernel.Operation, len(o.old))
 	for i, id := range o.old {
 		steps[i] = kernel.Operation{"action": "delete", "id": id}
 	}
 	_, err := o.r.Kernel.Transact(ctx, time.Now().UnixMilli(), steps...)
 	if err == nil {
-		return o.verify(ctx)
+		return o.waitForRemoval(ctx)
 	}
 	remaining, look := o.remainingOld(context.WithoutCancel(ctx))
 	switch {
 	case look == nil && len(remaining) == len(o.old):
-		return o.undo(ctx, err)
+		return o.removeNew(ctx, err)
 	case look == nil && len(remaining) == 0:
 		return nil
 	}
-	return o.partlyDone(err, len(o.old)-len(remaining))
+	return o.partlyDoneError(err, len(o.old)-len(remaining))
 }
 
 // remainingOld returns the old blocks that still exist.
@@ -158,53 +158,53 @@ func (o *overwriteRun) remainingOld(ctx context.Context) ([]kernel.ID, error) {
 	return out, nil
 }
 
-// verify waits until the old blocks are gone. That usually takes some tens of milliseconds; after 1.6 seconds it fails.
-func (o *overwriteRun) verify(ctx context.Context) error {
+// waitForRemoval waits until the old blocks are gone. That usually takes some tens of milliseconds; after 1.6 seconds it fails.
+func (o *overwriteRun) waitForRemoval(ctx context.Context) error {
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		remaining, err := o.remainingOld(ctx)
 		if err != nil {
-			return o.partlyDone(err, len(o.old))
+			return o.partlyDoneError(err, len(o.old))
 		}
 		if len(remaining) == 0 {
 			return nil
 		}
 		if wait > 800*time.Millisecond {
-			return o.partlyDone(&tool.Error{
+			return o.partlyDoneError(&tool.Error{
 				Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
 				Message: fmt.Sprintf("%d old blocks are still there", len(remaining)),
 			}, len(o.old)-len(remaining))
 		}
 		select {
 		case <-ctx.Done():
-			return o.partlyDone(context.Cause(ctx), len(o.old))
+			return o.partlyDoneError(context.Cause(ctx), len(o.old))
 		case <-time.After(wait):
 		}
 	}
 }
 
-// undo removes the new blocks, while all old ones still exist, and returns err.
-func (o *overwriteRun) undo(ctx context.Context, err error) error {
+// removeNew removes the new blocks, while all old ones still exist, and returns err.
+func (o *overwriteRun) removeNew(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	for _, id := range o.newBlocks {
 		if undo := o.r.Kernel.Delete(ctx, id); undo != nil {
-			return o.report(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.newBlocks})
+			return o.stateError(err, "the old text is as it was, but new blocks are still behind it", map[string]any{"newBlocks": o.newBlocks})
 		}
 	}
 	_ = o.r.Kernel.Flush(ctx) // on failure the deletion is still written soon
-	return o.report(err, "the document is as it was", map[string]any{})
+	return o.stateError(err, "the document is as it was", map[string]any{})
 }
 
-// partlyDone returns the error for a state in which some old blocks are gone and others may remain.
-func (o *overwriteRun) partlyDone(err error, removed int) error {
+// partlyDoneError returns the error for a state in which some old blocks are gone and others may remain.
+func (o *overwriteRun) partlyDoneError(err error, removed int) error {
 	facts := map[string]any{"newBlocks": o.newBlocks, "removedBlocks": removed}
 	if len(o.body) < 64<<10 {
 		facts["recovery"] = o.body
 	}
-	return o.report(err, "the new text is there, and a part of the old one may be before it", facts)
+	return o.stateError(err, "the new text is there, and a part of the old one may be before it", facts)
 }
 
-func (o *overwriteRun) report(err error, state string, facts map[string]any) error {
+func (o *overwriteRun) stateError(err error, state string, facts map[string]any) error {
 	facts["path"], facts["id"] = o.doc.Subject, o.doc.ID
 	kind := tool.KindOf(err)
 	return &tool.Error{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -27,6 +28,9 @@ const (
 // maxScan bounds the blocks of a document that may be overwritten, since all of them have to be checked.
 const maxScan = 10_000
 
+// scanLimit is the LIMIT of the queries of a scan. It is above maxScan, so that a document with too many blocks is noticed.
+const scanLimit = 2 * maxScan
+
 // maxNamed bounds the protected blocks named in an error.
 const maxNamed = 50
 
@@ -42,12 +46,12 @@ type protectedBlock struct {
 }
 
 // overwritableBlocks returns the top-level blocks of a document if its text can be replaced without losing anything
-// else. It returns an error if any block at any depth is not text ([notText]), has a name, alias, memo, bookmark, style
+// else. It returns an error if any block at any depth is not text ([isNotText]), has a name, alias, memo, bookmark, style
 // or custom attribute, or is referred to from elsewhere; if there are more than 10,000 blocks; and if it cannot find
 // out. It writes nothing.
 func overwritableBlocks(ctx context.Context, r *action.Request, doc action.Target) ([]kernel.Block, error) {
 	s := protectionScan{r: r, doc: doc}
-	top, err := s.blocks(ctx)
+	top, err := s.listBlocks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +85,8 @@ type protectionScan struct {
 	complex []ComplexBlock
 }
 
-// blocks lists all current blocks of the document and returns the top-level ones.
-func (s *protectionScan) blocks(ctx context.Context) ([]kernel.Block, error) {
+// listBlocks lists all current blocks of the document and returns the top-level ones.
+func (s *protectionScan) listBlocks(ctx context.Context) ([]kernel.Block, error) {
 	top, err := s.r.Kernel.ChildBlocks(ctx, s.doc.ID)
 	if err != nil {
 		return nil, s.lossUnknown(err)
@@ -141,7 +145,7 @@ func (s *protectionScan) listFromIndex(ctx context.Context) (bool, error) {
 	}
 	doc := kernel.Quote(string(s.doc.ID))
 	rows, err := kernel.SQL[kernel.Block](ctx, s.r.Kernel,
-		fmt.Sprintf("SELECT DISTINCT id, type FROM blocks WHERE root_id = %s AND id <> %s LIMIT %d", doc, doc, 2*maxScan))
+		fmt.Sprintf("SELECT DISTINCT id, type FROM blocks WHERE root_id = %s AND id <> %s LIMIT %d", doc, doc, scanLimit))
 	if err != nil {
 		return false, err
 	}
@@ -175,7 +179,7 @@ func (s *protectionScan) addBlocks(blocks []kernel.Block) (containers []kernel.I
 	for _, b := range blocks {
 		s.ids = append(s.ids, b.ID)
 		switch {
-		case notText(b.Type):
+		case isNotText(b.Type):
 			s.complex = append(s.complex, ComplexBlock{b.ID, b.Type})
 		case isContainer(b.Type):
 			containers = append(containers, b.ID)
@@ -211,7 +215,7 @@ func (s *protectionScan) protectedBlocks(ctx context.Context) ([]protectedBlock,
 		Name  string    `json:"name"`
 	}
 	listed, err := kernel.SQL[attribute](ctx, s.r.Kernel, "SELECT DISTINCT block_id, name FROM attributes WHERE root_id = "+doc+
-		" AND block_id <> "+doc+" AND value <> '' AND (name IN ('name', 'alias', 'memo', 'bookmark', 'style') OR name LIKE 'custom-%') LIMIT 20000")
+		" AND block_id <> "+doc+" AND value <> '' AND (name IN ('name', 'alias', 'memo', 'bookmark', 'style') OR name LIKE 'custom-%') LIMIT "+strconv.Itoa(scanLimit))
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +224,7 @@ func (s *protectionScan) protectedBlocks(ctx context.Context) ([]protectedBlock,
 		Notebook kernel.ID `json:"box"` // of the referring block
 	}
 	referred, err := kernel.SQL[reference](ctx, s.r.Kernel, "SELECT DISTINCT def_block_id, box FROM refs WHERE def_block_root_id = "+doc+
-		" AND def_block_id <> "+doc+" AND root_id <> "+doc+" LIMIT 20000")
+		" AND def_block_id <> "+doc+" AND root_id <> "+doc+" LIMIT "+strconv.Itoa(scanLimit))
 	if err != nil {
 		return nil, err
 	}

@@ -90,18 +90,18 @@ func RedactTexts[T any](ctx context.Context, r *action.Request, list []T, of fun
 	}
 	for i := range list {
 		blockType, text, markdown := of(&list[i])
-		*text, *markdown = redactor.Both(blockType, *text, *markdown)
+		*text, *markdown = redactor.TextAndMarkdown(blockType, *text, *markdown)
 	}
 	return nil
 }
 
-// Both returns the text of a block and its Markdown as readers may see them.
-func (v *Redactor) Both(blockType, text, markdown string) (string, string) {
+// TextAndMarkdown returns the text of a block and its Markdown as readers may see them.
+func (v *Redactor) TextAndMarkdown(blockType, text, markdown string) (string, string) {
 	switch {
 	case v == nil:
 	case databaseOrQuery(blockType):
 		text = ""
-	case v.Covers(markdown):
+	case v.HidesAnchorIn(markdown):
 		markdown = v.Text(markdown)
 		text = plainText(markdown)
 	case isCollecting(blockType, markdown):
@@ -124,7 +124,7 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	redactor, err := NewRedactor(ctx, r, slices.Collect(maps.Values(texts))...)
 	out := map[kernel.ID]string{}
 	for id, text := range texts {
-		if redactor.Covers(text) || collectsInside(text) {
+		if redactor.HidesAnchorIn(text) || collectsInside(text) {
 			out[id] = plainText(redactor.Text(text))
 		}
 	}
@@ -147,7 +147,7 @@ func ShowCopies(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, 
 		return false, err
 	}
 	for _, text := range texts {
-		if redactor.Covers(text) {
+		if redactor.HidesAnchorIn(text) {
 			return true, nil
 		}
 	}

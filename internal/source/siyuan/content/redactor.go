@@ -29,6 +29,8 @@ type Redactor struct {
 // The forms of a reference whose anchor follows its block. The kernel writes a quote in an anchor as an entity, so
 // the next quote ends it. If a block with a reference is written while the other block cannot be reached, as in a
 // closed notebook, the kernel removes the id and leaves the anchor.
+// The groups of followingRef are everything before the anchor, the id in that, the anchor, and the rest; those of
+// followingSpan are the opening tag, the anchor, and the closing tag.
 var (
 	followingRef  = lazyregexp.New(`(\(\([ \t]*(\d{14}-[0-9a-z]{7})?[ \t]+')([^'\n]*)('[ \t]*\)\))`)
 	followingSpan = lazyregexp.New(`(?s)(<span\s[^>]*data-type="[^"]*block-ref[^"]*"[^>]*>)(.*?)(</span>)`)
@@ -189,8 +191,8 @@ func (v *Redactor) Text(text string) string {
 	return text
 }
 
-// Covers reports whether a text has an anchor that must be hidden.
-func (v *Redactor) Covers(text string) bool {
+// HidesAnchorIn reports whether a text has an anchor that must be hidden.
+func (v *Redactor) HidesAnchorIn(text string) bool {
 	if v != nil {
 		for id := range dynamicRefIDs(text) {
 			if v.isHidden(id) {
@@ -201,8 +203,8 @@ func (v *Redactor) Covers(text string) bool {
 	return false
 }
 
-// Hides reports whether copies of a block's text must be hidden.
-func (v *Redactor) Hides(id kernel.ID) bool { return v != nil && v.isHidden(string(id)) }
+// HidesBlock reports whether copies of a block's text must be hidden.
+func (v *Redactor) HidesBlock(id kernel.ID) bool { return v != nil && v.isHidden(string(id)) }
 
 // isHidden reports whether the text of a block is hidden; it is for a block that was not looked up.
 func (v *Redactor) isHidden(id string) bool {
@@ -216,12 +218,13 @@ func (v *Redactor) hiddenAnchors(kramdown string) []span {
 	}
 	var out []span
 	for _, m := range followingRef.FindAllStringSubmatchIndex(kramdown, -1) {
+		idFrom, idTo, anchorFrom, anchorTo := m[4], m[5], m[6], m[7] // groups 2 and 3
 		id := ""
-		if m[4] >= 0 {
-			id = kramdown[m[4]:m[5]]
+		if idFrom >= 0 { // else the id is lost
+			id = kramdown[idFrom:idTo]
 		}
-		if v.isHidden(id) && m[6] < m[7] {
-			out = append(out, span{m[6], m[7], width})
+		if v.isHidden(id) && anchorFrom < anchorTo {
+			out = append(out, span{anchorFrom, anchorTo, zeroWidthChar})
 		}
 	}
 	return out

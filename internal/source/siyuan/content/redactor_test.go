@@ -27,15 +27,16 @@ func newCopies(t *testing.T) *copies {
 	k := &copies{Kit: actiontest.New(t)}
 	k.open, k.hidden = kernel.ID(k.Notebook("Open")), kernel.ID(k.Notebook("Hidden"))
 	k.secretDoc = kernel.ID(k.Doc(string(k.hidden), "/Hushed", "hush"))
-	k.secret = k.only(t, k.secretDoc)
+	k.secret = k.onlyBlock(t, k.secretDoc)
 	k.doc = kernel.ID(k.Doc(string(k.open), "/Copies", "see (("+string(k.secret)+" 'HUSH&#39;)) &lt;HUSH')) and **(("+string(k.secretDoc)+" 'HUSH'))** end"))
-	k.direct = k.only(t, k.doc)
+	k.direct = k.onlyBlock(t, k.doc)
 	k.second = kernel.ID(k.Doc(string(k.open), "/Second", "# at (("+string(k.direct)+" 'see HUSH')) of (("+string(k.doc)+" 'Copies')) with (("+string(k.secret)+" \"own\"))"))
 	k.Levels[k.hidden] = access.None
 	return k
 }
 
-func (k *copies) only(t *testing.T, doc kernel.ID) kernel.ID {
+// onlyBlock returns the one block of a document.
+func (k *copies) onlyBlock(t *testing.T, doc kernel.ID) kernel.ID {
 	t.Helper()
 	blocks, err := k.Client.ChildBlocks(t.Context(), doc)
 	if err != nil || len(blocks) != 1 {
@@ -78,8 +79,8 @@ func TestRedactor(t *testing.T) {
 		if got := redactor.Text(c.text); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
 		}
-		if redactor.Covers(c.text) != (c.text != c.want) {
-			t.Errorf("%s: covered: %v", c.text, redactor.Covers(c.text))
+		if redactor.HidesAnchorIn(c.text) != (c.text != c.want) {
+			t.Errorf("%s: covered: %v", c.text, redactor.HidesAnchorIn(c.text))
 		}
 	}
 	k.Levels[k.hidden] = access.Read
@@ -93,9 +94,9 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
-var ids = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+var idPattern = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// TestReadsShowNoCopies checks the ways of reading in this package.
+// TestReadsShowNoCopies: no action that reads shows a text that the kernel copied from a hidden block.
 func TestReadsShowNoCopies(t *testing.T) {
 	t.Parallel()
 	k := newCopies(t)
@@ -112,11 +113,11 @@ func TestReadsShowNoCopies(t *testing.T) {
 		{block.Tool(), "get_children", actiontest.Args("id", k.doc, "verbose", true)},
 		{block.Tool(), "batch_kramdown", actiontest.Args("ids", []kernel.ID{k.doc, k.direct, k.second}, "mode", "textmark")},
 		{block.Tool(), "dom", actiontest.Args("id", k.second)},
-		{block.Tool(), "breadcrumb", actiontest.Args("id", k.only(t, k.second))},
+		{block.Tool(), "breadcrumb", actiontest.Args("id", k.onlyBlock(t, k.second))},
 		{block.Tool(), "recent_updated", actiontest.Args("verbose", true)},
 	} {
 		got := k.Must(t, actiontest.Find(t, c.tool, c.act), c.args)
-		plain := ids.ReplaceAllString(strings.ReplaceAll(got.Raw, `"query":"hush"`, ""), "ID") // the random letters of an id may spell the word
+		plain := idPattern.ReplaceAllString(strings.ReplaceAll(got.Raw, `"query":"hush"`, ""), "ID") // the random letters of an id may spell the word
 		if strings.Contains(strings.ToLower(plain), "hush") || got.Get("scannedDocs").Int() > 0 && got.Get("query").Str == "hush" && got.Get("total").Int() != 0 {
 			t.Errorf("%s.%s %s shows what is hidden: %s", c.tool.Name, c.act, c.args, got.Raw)
 		}
@@ -152,7 +153,7 @@ func TestStateTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestPlain: plainText, which replaces the kernel's plain text of a block, comes close to it.
+// TestPlain: plainText (content.Plain), which replaces the kernel's plain text of a block, comes close to it.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{

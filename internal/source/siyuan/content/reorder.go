@@ -22,8 +22,8 @@ type Reordered struct {
 	// OrderChanged says that the custom order changed, SortModeChanged that the custom order was not shown before.
 	OrderChanged    bool `json:"orderChanged" about:"whether the custom order did"`
 	SortModeChanged bool `json:"sortModeChanged" about:"whether the custom order is shown only from now on"`
-	// SortModeScope is "document" or, if the kernel has no order for a single document, "notebook": then all of the
-	// notebook is shown in its custom order.
+	// SortModeScope is "document", or "notebook" if the parent is a notebook, if the notebook is in custom order already, or if
+	// the kernel has no order for a single document: then all of the notebook is shown in its custom order.
 	SortModeScope string      `json:"sortModeScope" about:"what that holds for: document or notebook"`
 	PreviousOrder []kernel.ID `json:"previousOrder" about:"the order before"`
 	Order         []kernel.ID `json:"order" about:"the order now" verbose:"yes"`
@@ -47,17 +47,17 @@ func Reorder(
 	if err != nil {
 		return out, err
 	}
-	out.PreviousOrder = idsOf(children)
-	if err := checkComplete(r, out.PreviousOrder, ordered); err != nil {
+	out.PreviousOrder = documentIDs(children)
+	if err := checkOrder(r, out.PreviousOrder, ordered); err != nil {
 		return out, err
 	}
 	if !slices.Equal(out.PreviousOrder, ordered) {
-		if err := sortBy(ctx, r, notebook, parent.Path, children, ordered); err != nil {
+		if err := writeOrder(ctx, r, notebook, parent.Path, children, ordered); err != nil {
 			return out, err
 		}
 		out.OrderChanged = true
 	}
-	if out.SortModeChanged, out.SortModeScope, err = showCustom(ctx, r, notebook, parent, ordered); err != nil {
+	if out.SortModeChanged, out.SortModeScope, err = showCustomOrder(ctx, r, notebook, parent, ordered); err != nil {
 		return out, err
 	}
 	if out.Changed = out.OrderChanged || out.SortModeChanged; out.Changed {
@@ -66,7 +66,7 @@ func Reorder(
 	return out, nil
 }
 
-func idsOf(list []kernel.Document) []kernel.ID {
+func documentIDs(list []kernel.Document) []kernel.ID {
 	ids := make([]kernel.ID, len(list))
 	for i := range list {
 		ids[i] = list[i].ID
@@ -74,8 +74,8 @@ func idsOf(list []kernel.Document) []kernel.ID {
 	return ids
 }
 
-// checkComplete refuses an order with missing, duplicate or foreign children.
-func checkComplete(r *action.Request, children, ordered []kernel.ID) error {
+// checkOrder refuses an order with missing, duplicate or foreign children.
+func checkOrder(r *action.Request, children, ordered []kernel.ID) error {
 	var foreign, twice, left []kernel.ID
 	seen := map[kernel.ID]bool{}
 	for _, id := range ordered {
@@ -122,8 +122,8 @@ func joinIDs(ids []kernel.ID) string {
 	return strings.Join(texts, ", ")
 }
 
-// sortBy writes the custom order and reads it back.
-func sortBy(
+// writeOrder writes the custom order and reads it back.
+func writeOrder(
 	ctx context.Context, r *action.Request, notebook kernel.ID, path string, children []kernel.Document, ordered []kernel.ID,
 ) error {
 	paths := make([]string, 0, len(ordered))
@@ -138,7 +138,7 @@ func sortBy(
 	if err != nil {
 		return err
 	}
-	if got := idsOf(now); !slices.Equal(got, ordered) {
+	if got := documentIDs(now); !slices.Equal(got, ordered) {
 		return &tool.Error{
 			Op: "reorder", Kind: kernel.Mismatch, Subject: path,
 			Message: "the kernel accepted the order and has another one now",
@@ -148,9 +148,9 @@ func sortBy(
 	return nil
 }
 
-// showCustom makes the custom order the one that is shown below parent. Kernels before 3.8.1 can do that only for a
+// showCustomOrder makes the custom order the one that is shown below parent. Kernels before 3.8.1 can do that only for a
 // whole notebook.
-func showCustom(
+func showCustomOrder(
 	ctx context.Context, r *action.Request, notebook kernel.ID, parent action.Target, ordered []kernel.ID,
 ) (changed bool, scope string, err error) {
 	top := parent.What == access.Notebook
@@ -169,7 +169,7 @@ func showCustom(
 	}
 	if mode == kernel.SortCustom {
 		documents, err := r.Kernel.Documents(ctx, notebook, parent.Path)
-		if err != nil || slices.Equal(idsOf(documents), ordered) {
+		if err != nil || slices.Equal(documentIDs(documents), ordered) {
 			return false, scopeNotebook, err
 		}
 	}

@@ -111,7 +111,7 @@ func TestReorderNewerKernel(t *testing.T) {
 	t.Parallel()
 	s := newSiblings(t)
 	var asked string
-	s.Client = kernel.New(s.URL(), kernel.Options{Transport: canned("/api/filetree/setDocSortMode", &asked)})
+	s.Client = kernel.New(s.URL(), kernel.Options{Transport: fakeSuccess("/api/filetree/setDocSortMode", &asked)})
 	t.Cleanup(s.Client.Close)
 	s.ResetCalls()
 	got, err := content.Reorder(t.Context(), s.request(t), s.notebook, s.target(), []kernel.ID{s.b, s.c, s.a})
@@ -159,7 +159,7 @@ func TestReorderNothingDone(t *testing.T) {
 	t.Parallel()
 	s := newSiblings(t)
 	var asked string
-	s.Client = kernel.New(s.URL(), kernel.Options{Transport: canned("/api/filetree/changeSort", &asked)})
+	s.Client = kernel.New(s.URL(), kernel.Options{Transport: fakeSuccess("/api/filetree/changeSort", &asked)})
 	t.Cleanup(s.Client.Close)
 	_, err := content.Reorder(t.Context(), s.request(t), s.notebook, s.target(), []kernel.ID{s.b, s.c, s.a})
 	if tool.KindOf(err) != kernel.Mismatch {
@@ -167,8 +167,8 @@ func TestReorderNothingDone(t *testing.T) {
 	}
 }
 
-// canned returns a transport that answers requests to an endpoint with success itself, and records their body.
-func canned(endpoint string, body *string) roundTripper {
+// fakeSuccess returns a transport that answers requests to an endpoint with success itself, and records their body.
+func fakeSuccess(endpoint string, body *string) roundTripper {
 	return func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path != endpoint {
 			return http.DefaultTransport.RoundTrip(req)

@@ -21,6 +21,8 @@ type Replaced struct {
 	Replacements []Replacements `json:"replacements" about:"{index, replaced, replace_all} of each edit"`
 	// ChangedBlocks are the blocks that were written.
 	ChangedBlocks []kernel.ID `json:"changedBlocks" about:"ids of the blocks that were written" verbose:"yes"`
+	// Created are the new blocks that follow those.
+	Created []kernel.ID `json:"createdBlockIDs,omitempty" about:"blocks that were inserted, where a text became several"`
 	// AttributesPreserved says that attributes were compared before and after the write.
 	AttributesPreserved bool           `json:"attributesPreserved" about:"attributes were checked afterwards" verbose:"yes"`
 	SkippedBlocks       []ComplexBlock `json:"skippedComplexBlocks,omitempty" about:"blocks that are not text and were not searched"`
@@ -42,7 +44,7 @@ type Replacements struct {
 // paragraph that becomes several keeps its id for the first.
 //
 // Nothing is written and an error is returned if a text does not occur, occurs more than once without All, spans the
-// end of a block, is in a block that is not text ([notText]), or if an edit would touch attributes. The caller has
+// end of a block, is in a block that is not text ([isNotText]), or if an edit would touch attributes. The caller has
 // checked the level.
 func Replace(ctx context.Context, r *action.Request, subject string, blocks []kernel.Block, edits Edits) (Replaced, error) {
 	known, err := r.Kernel.Kramdowns(ctx, blockIDs(blocks), "md")
@@ -111,6 +113,7 @@ func replace(
 	for _, w := range e.warnings {
 		out.Warnings = appendNew(out.Warnings, w)
 	}
+	out.Created = e.created
 	out.Changed = len(out.ChangedBlocks) > 0
 	out.AttributesPreserved = err == nil
 	return out, err
@@ -122,6 +125,7 @@ type editor struct {
 	doc     kernel.ID // the document to which all of them belong; empty for a selection of blocks
 	blocks  []*editedBlock
 
+	created  []kernel.ID // blocks that write has inserted
 	warnings []string
 }
 
@@ -134,31 +138,31 @@ type match struct {
 // apply makes one edit in the blocks and returns how many occurrences it replaced.
 func (e *editor) apply(index int, edit Edit) (int, error) {
 	if edit.Old == "" {
-		return 0, e.refuse(index, tool.Invalid, "empty_old", "old must not be empty", "give the text that is to be replaced")
+		return 0, e.editError(index, tool.Invalid, "empty_old", "old must not be empty", "give the text that is to be replaced")
 	}
 	if len(outsideCode(edit.New, anyList)) > 0 || len(outsideCode(edit.Old, anyList)) > 0 {
-		return 0, e.refuse(index, tool.Conflicting, "attributes", "attribute lists {: …} cannot be edited as text",
+		return 0, e.editError(index, tool.Conflicting, "attributes", "attribute lists {: …} cannot be edited as text",
 			`block(action="set_attrs") changes attributes`)
 	}
-	found, err := e.find(index, edit.Old)
+	found, err := e.findMatches(index, edit.Old)
 	if err != nil {
 		return 0, err
 	}
 	if len(found) > 1 && !edit.All {
-		return 0, e.refuse(index, tool.Conflicting, "several_matches",
+		return 0, e.editError(index, tool.Conflicting, "several_matches",
 			fmt.Sprintf("the old text occurs %d times", len(found)), "make old longer, so that it is unique, or give replace_all=true")
 	}
 	for _, m := range slices.Backward(found) {
 		if why := m.block.replace(m.from, m.to, edit.New); why != "" {
-			return 0, e.refuse(index, tool.Conflicting, "attributes", string(why),
+			return 0, e.editError(index, tool.Conflicting, "attributes", string(why),
 				`edit the lines one by one, or use block(action="update")`)
 		}
 	}
 	return len(found), nil
 }
 
-// find returns all occurrences. It fails if there are none, or if one cannot be edited.
-func (e *editor) find(index int, old string) ([]match, error) {
+// findMatches returns all occurrences. It fails if there are none, or if one cannot be edited.
+func (e *editor) findMatches(index int, old string) ([]match, error) {
 	var whole strings.Builder
 	starts := make([]int, len(e.blocks))
 	for i, p := range e.blocks {
@@ -188,23 +192,23 @@ func (e *editor) find(index int, old string) ([]match, error) {
 		p := e.blocks[n]
 		switch {
 		case at > starts[n]+len(p.text()):
-			return nil, e.refuse(index, tool.Conflicting, "block_boundary", "the old text reaches over the end of a block",
+			return nil, e.editError(index, tool.Conflicting, "block_boundary", "the old text reaches over the end of a block",
 				"make one edit for each block")
 		case p.skipped != "":
-			return nil, e.refuse(index, tool.Conflicting, "complex_block",
+			return nil, e.editError(index, tool.Conflicting, "complex_block",
 				fmt.Sprintf("the old text is in block %s, which is not plain text but of type %s", p.block.ID, p.skipped),
 				strings.Join(recommendedActions([]ComplexBlock{{p.block.ID, p.skipped}}), " or ")+" handles such blocks")
 		}
 		out = append(out, match{p, from - starts[n], at - starts[n]})
 	}
 	if len(out) == 0 {
-		return nil, e.refuse(index, tool.NotFound, "text_not_found", "the old text does not occur",
+		return nil, e.editError(index, tool.NotFound, "text_not_found", "the old text does not occur",
 			`fs(action="read") shows the text as it is; old must be the same to the letter`)
 	}
 	return out, nil
 }
 
-func (e *editor) refuse(index int, kind tool.ErrorKind, code, message, hint string) error {
+func (e *editor) editError(index int, kind tool.ErrorKind, code, message, hint string) error {
 	return &tool.Error{
 		Op: "edit", Kind: kind, Code: code, Subject: e.subject, Message: fmt.Sprintf("edit %d: %s", index, message), Hint: hint,
 		Fields: []tool.Field{{Path: fmt.Sprintf("/edit/%d/old", index), Message: message}},
@@ -223,7 +227,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			continue
 		}
 		first := p.body
-		if cut := topLevel(p.body); len(cut) > 1 && len(topLevel(p.first)) <= 1 {
+		if cut := splitTopLevel(p.body); len(cut) > 1 && len(splitTopLevel(p.first)) <= 1 {
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
@@ -240,7 +244,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			data = "" // from this the kernel makes an empty paragraph
 		}
 		changed = append(changed, p)
-		if canonical(data) == canonical(p.before) {
+		if canonicalForm(data) == canonicalForm(p.before) {
 			continue // new blocks follow it
 		}
 		p.updated = true
@@ -268,13 +272,41 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: rest}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
 		done, err := r.Kernel.Insert(ctx, in)
 		if err == nil && len(kernel.CreatedIDs(done)) == 0 {
-			err = e.mismatch(p.block.ID)
+			err = e.mismatchError(p.block.ID)
 		}
 		if err != nil {
 			return written, withLostText(err, rest)
 		}
+		if err = e.addCreated(ctx, r.Kernel, done); err != nil {
+			return written, err
+		}
 	}
 	return written, e.verify(ctx, r, changed, named)
+}
+
+// addCreated adds the blocks that insertions have made. The kernel's answer names only the first of each, the others are
+// in its DOM; and it may have put the items of a list into a list that was there.
+func (e *editor) addCreated(ctx context.Context, k *kernel.Client, done []kernel.Transaction) error {
+	ids := kernel.CreatedIDs(done)
+	for _, t := range done {
+		for _, op := range t.DoOperations {
+			for _, b := range kernel.ParseDOM(kernel.DOMOf(op.Data)) {
+				ids = append(ids, b.ID)
+				for _, inner := range b.Blocks {
+					ids = append(ids, inner.ID)
+				}
+			}
+		}
+	}
+	ids = action.Distinct(ids)
+	nodes, err := k.Nodes(ctx, ids)
+	for _, id := range ids {
+		n, exists := nodes[id]
+		if _, inside := nodes[n.ParentID]; exists && !inside {
+			e.created = append(e.created, id)
+		}
+	}
+	return err
 }
 
 // admit applies [Admit] to the new content of a block, because an edit may join two harmless texts to a reference or
@@ -301,13 +333,13 @@ func Update(ctx context.Context, k *kernel.Client, in []kernel.Replacement) ([]k
 // verify reads back what was written and restores lost attributes. A block that the kernel says it has written may be
 // unchanged, since the kernel stores many texts in the same form.
 func (e *editor) verify(ctx context.Context, r *action.Request, changed []*editedBlock, named map[kernel.ID]bool) error {
-	now, err := e.read(ctx, r, changed)
+	now, err := e.readAgain(ctx, r, changed)
 	if err != nil {
 		return err
 	}
 	for _, p := range changed {
-		if p.updated && !named[p.block.ID] && canonical(now[p.block.ID]) == canonical(p.before) {
-			return e.mismatch(p.block.ID)
+		if p.updated && !named[p.block.ID] && canonicalForm(now[p.block.ID]) == canonicalForm(p.before) {
+			return e.mismatchError(p.block.ID)
 		}
 		if err := KeepAttrs(ctx, r.Kernel, Attributes(p.kramdown()), Attributes(now[p.block.ID])); err != nil {
 			return err
@@ -316,8 +348,8 @@ func (e *editor) verify(ctx context.Context, r *action.Request, changed []*edite
 	return nil
 }
 
-// read reads blocks again.
-func (e *editor) read(ctx context.Context, r *action.Request, changed []*editedBlock) (map[kernel.ID]string, error) {
+// readAgain reads blocks again.
+func (e *editor) readAgain(ctx context.Context, r *action.Request, changed []*editedBlock) (map[kernel.ID]string, error) {
 	some := make([]kernel.Block, len(changed))
 	for i, p := range changed {
 		some[i] = p.block
@@ -332,7 +364,7 @@ func (e *editor) read(ctx context.Context, r *action.Request, changed []*editedB
 	return kramdownOf(ctx, r.Kernel, e.doc, all, some, 0, len(all))
 }
 
-func (e *editor) mismatch(id kernel.ID) error {
+func (e *editor) mismatchError(id kernel.ID) error {
 	return &tool.Error{
 		Op: "edit", Kind: kernel.Mismatch, Subject: e.subject,
 		Message: fmt.Sprintf("the kernel accepted the edit of block %s, but the block is not what was written", id),

@@ -70,7 +70,7 @@ func StateHash(blocks ...Saved) string {
 	}
 	list := make([]entry, len(blocks))
 	for i, b := range blocks {
-		list[i] = entry{b.ID, canonical(b.Kramdown)}
+		list[i] = entry{b.ID, canonicalForm(b.Kramdown)}
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {

@@ -66,7 +66,7 @@ func splitBlocks(text string, blocks []kernel.Block, from, to int) (map[kernel.I
 		at += end
 	}
 	rest := strings.TrimLeft(text[at:], "\n") // the attributes of the document
-	return out, attributeLine(rest) && !strings.Contains(strings.TrimRight(rest, "\n"), "\n")
+	return out, isAttributeLine(rest) && !strings.Contains(strings.TrimRight(rest, "\n"), "\n")
 }
 
 // attrListEnd returns the end of the line that is a block's attribute list, -1 if there is none.
@@ -83,7 +83,7 @@ func attrListEnd(text string, id kernel.ID) int {
 		if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
 			end = i + n
 		}
-		if strings.HasPrefix(text[start:], "{:") && attributeLine(text[start:end]) {
+		if strings.HasPrefix(text[start:], "{:") && isAttributeLine(text[start:end]) {
 			return end
 		}
 		from = i + len(mark)

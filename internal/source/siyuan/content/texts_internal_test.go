@@ -6,7 +6,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-func TestCut(t *testing.T) {
+func TestSplitBlocks(t *testing.T) {
 	t.Parallel()
 	const a, b = "20240101000000-aaaaaaa", "20240101000000-bbbbbbb"
 	own := func(id string) string { return "{: id=\"" + id + "\"}" }
@@ -26,8 +26,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCutLooksWhereItMatters: a spoiled block outside of the range leaves the range correct, or cut fails.
-func TestCutLooksWhereItMatters(t *testing.T) {
+// TestSplitBlocksChecksTheRange: after a block outside of the range that was split wrongly, the blocks of the range are still
+// right, or splitBlocks reports failure.
+func TestSplitBlocksChecksTheRange(t *testing.T) {
 	t.Parallel()
 	var blocks []kernel.Block
 	whole := ""

@@ -6,7 +6,7 @@ import (
 	"collie/internal/source/siyuan/content"
 )
 
-func TestUndated(t *testing.T) {
+func TestRemoveTimes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a\n{: id=\"20240101000000-aaaaaaa\" updated=\"20240101000000\" memo=\"m\"}": "a\n{: id=\"20240101000000-aaaaaaa\" memo=\"m\"}",

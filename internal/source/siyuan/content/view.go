@@ -53,10 +53,10 @@ func mergeAnchors(spans, anchors []span) []span {
 	return spans
 }
 
-// hasList reports whether there is an attribute list in raw[from:to].
-func (v *view) hasList(from, to int) bool {
+// hasListBetween reports whether there is an attribute list in raw[from:to].
+func (v *view) hasListBetween(from, to int) bool {
 	for _, s := range v.spans {
-		if s.from < to && s.to > from && (s.kind == inlineList || s.kind == line) {
+		if s.from < to && s.to > from && (s.kind == inlineList || s.kind == listLine) {
 			return true
 		}
 	}
@@ -66,40 +66,40 @@ func (v *view) hasList(from, to int) bool {
 // hasListLine reports whether some line of raw is an attribute list, which means that there are inner blocks.
 func (v *view) hasListLine() bool {
 	for _, s := range v.spans {
-		if s.kind == line {
+		if s.kind == listLine {
 			return true
 		}
 	}
 	return false
 }
 
-// start returns where text[i:] begins in raw.
-func (v *view) start(i int) int { return v.offsets[i] }
+// rawStart returns where text[i:] begins in raw.
+func (v *view) rawStart(i int) int { return v.offsets[i] }
 
-// end returns where text[:i] ends in raw.
-func (v *view) end(i int) int {
+// rawEnd returns where text[:i] ends in raw.
+func (v *view) rawEnd(i int) int {
 	if i == 0 {
 		return v.offsets[0]
 	}
 	return v.offsets[i-1] + 1
 }
 
-// lineEnd returns where the line that text[i] ends, including attribute lists of its text, ends in raw.
-func (v *view) lineEnd(i int) int {
-	at := v.end(i)
+// rawLineEnd returns where the line that text[i] ends, including attribute lists of its text, ends in raw.
+func (v *view) rawLineEnd(i int) int {
+	at := v.rawEnd(i)
 	if i > 0 && v.text[i-1] == '\n' || i == 0 {
-		at = v.lineStart(i)
+		at = v.rawLineStart(i)
 	}
 	for _, s := range v.spans {
-		if s.from == at && (s.kind == inlineList || s.kind == width) {
+		if s.from == at && (s.kind == inlineList || s.kind == zeroWidthChar) {
 			at = s.to
 		}
 	}
 	return at
 }
 
-// lineStart returns where the line that begins at text[i] begins in raw.
-func (v *view) lineStart(i int) int {
+// rawLineStart returns where the line that begins at text[i] begins in raw.
+func (v *view) rawLineStart(i int) int {
 	if i == 0 {
 		return 0
 	}

@@ -114,7 +114,7 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 				return Window{}, err
 			}
 		}
-		read.blocks(at, some, known)
+		read.addFitting(at, some, known)
 	}
 	read.finish(blocks, start)
 	if text := known[doc]; text != "" && start == 0 && !w.Truncated {
@@ -145,15 +145,15 @@ type reader struct {
 	redactor      *Redactor // nil if no notebook is hidden
 }
 
-// blocks adds blocks as long as they fit.
-func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]string) {
+// addFitting adds blocks as long as they fit, the first in any case; at is the index of the first of them.
+func (d *reader) addFitting(at int, blocks []kernel.Block, texts map[kernel.ID]string) {
 	for i, b := range blocks {
 		kramdown, ok := texts[b.ID]
 		if !ok {
 			kramdown = b.Markdown // deleted in between
 		}
 		text := Visible(d.redactor.Text(kramdown))
-		cost := 4*tokens(text) + 2
+		cost := 4*estimateTokens(text) + len("\n\n") // in quarters of tokens, with the blank line between blocks
 		if len(d.parts) > 0 && (d.quarterTokens+cost+3)/4 > d.opts.TokenBudget {
 			d.full = true
 			return
@@ -171,10 +171,10 @@ func (d *reader) addBlock(index int, b kernel.Block, kramdown string) {
 		w.BlockRefs = append(w.BlockRefs, Ref{index, b.ID, b.Type})
 	}
 	kind := b.Type
-	if isContainer(kind) && !notText(kind) {
-		kind = complexInside(kramdown)
+	if isContainer(kind) && !isNotText(kind) {
+		kind = firstComplexType(kramdown)
 	}
-	if notText(kind) && !slices.Contains(d.types, kind) {
+	if isNotText(kind) && !slices.Contains(d.types, kind) {
 		d.types = append(d.types, kind)
 	}
 	for _, found := range databaseID.FindAllStringSubmatch(kramdown, -1) {
@@ -189,7 +189,7 @@ func (d *reader) finish(blocks []kernel.Block, start int) {
 	w := d.window
 	w.Content = strings.Join(d.parts, "\n\n")
 	w.ReturnedBlocks = len(d.parts)
-	w.EstimatedTokens = tokens(w.Content)
+	w.EstimatedTokens = estimateTokens(w.Content)
 	w.BudgetExceeded = w.EstimatedTokens > w.TokenBudget
 	next := start + w.ReturnedBlocks
 	w.Truncated = next < len(blocks)
@@ -199,9 +199,9 @@ func (d *reader) finish(blocks []kernel.Block, start int) {
 		w.NextWindowHint = fmt.Sprintf("blocks %d to %d of %d are here; go on with blockStart=%d", start, next-1, len(blocks), next)
 	}
 	if start > 0 {
-		w.Outline = outline(blocks[:next], start, d.opts.IncludeBlockIDs)
+		w.Outline = headingsFrom(blocks[:next], start, d.opts.IncludeBlockIDs)
 	} else {
-		w.Outline = outline(blocks, 0, d.opts.IncludeBlockIDs)
+		w.Outline = headingsFrom(blocks, 0, d.opts.IncludeBlockIDs)
 	}
 	if len(w.AttributeViews) > 0 {
 		w.Warning = "databases are shown as empty elements: their rows are not part of the text"
@@ -217,8 +217,8 @@ func (d *reader) finish(blocks []kernel.Block, start int) {
 	}
 }
 
-// outline lists the headings among blocks, from an index on.
-func outline(blocks []kernel.Block, from int, ids bool) []Heading {
+// headingsFrom lists the headings among blocks, from an index on.
+func headingsFrom(blocks []kernel.Block, from int, ids bool) []Heading {
 	out := []Heading{}
 	for i := from; i < len(blocks); i++ {
 		b := blocks[i]
@@ -238,9 +238,9 @@ func outline(blocks []kernel.Block, from int, ids bool) []Heading {
 // TextWindow returns a [Window] of a text that is not a document; its paragraphs count as blocks.
 func TextWindow(text string, opts WindowOptions) Window {
 	var blocks []kernel.Block
-	for _, part := range topLevel(strings.ReplaceAll(text, "\r\n", "\n")) {
+	for _, part := range splitTopLevel(strings.ReplaceAll(text, "\r\n", "\n")) {
 		b := kernel.Block{Type: "p", Content: part, Markdown: part}
-		if marks := run(part, '#'); heading.MatchString(part) {
+		if marks := runLength(part, '#'); heading.MatchString(part) {
 			b.Type, b.SubType, b.Content = "h", "h"+string(rune('0'+marks)), part[marks:]
 		}
 		blocks = append(blocks, b)
@@ -256,7 +256,7 @@ func TextWindow(text string, opts WindowOptions) Window {
 		if read.full {
 			break
 		}
-		read.blocks(start+i, []kernel.Block{b}, nil)
+		read.addFitting(start+i, []kernel.Block{b}, nil)
 	}
 	read.finish(blocks, start)
 	return w
@@ -307,8 +307,8 @@ func Clip(text string, limit int) string {
 	return text
 }
 
-// tokens estimates the tokens of a text: its UTF-16 length divided by 4, rounded up ("approx_context_v1").
-func tokens(text string) int {
+// estimateTokens estimates the tokens of a text: its UTF-16 length divided by 4, rounded up ("approx_context_v1").
+func estimateTokens(text string) int {
 	n := 0
 	for _, r := range text {
 		n += max(utf16.RuneLen(r), 1)

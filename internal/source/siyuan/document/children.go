@@ -32,6 +32,7 @@ type getChildBlocksResult struct {
 	ID kernel.ID `json:"id" about:"document id"`
 }
 
+// getChildBlocks returns the action get_child_blocks of the tool document.
 func getChildBlocks() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_child_blocks", Purpose: "List the blocks of a document with their ids",
@@ -63,6 +64,7 @@ type getChildDocsArgs struct {
 	ID kernel.ID `json:"id" about:"document id" req:"true"`
 }
 
+// getChildDocs returns the action get_child_docs of the tool document.
 func getChildDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_child_docs", Purpose: "List the documents right below a document",

@@ -32,14 +32,14 @@ func TestClosedNotebook(t *testing.T) {
 		"search_docs":       {args("notebook", nb, "query", "D")},
 		"list_tree":         {args("notebook", nb, "path", "/")},
 		"reorder":           {args("parentID", nb, "orderedIDs", []string{id})},
-		"move":              {args("fromIDs", []string{doc}, "toID", nb), args("fromPaths", []string{path(doc)}, "toNotebook", nb, "toPath", "/")},
+		"move":              {args("fromIDs", []string{doc}, "toID", nb), args("fromPaths", []string{storagePathOf(doc)}, "toNotebook", nb, "toPath", "/")},
 		"heading_to_doc":    {args("headingID", heading, "targetNotebook", nb)},
-		"lookup":            {args("notebook", nb, "hpath", "/P/D"), args("notebook", nb, "path", path(id)), args("id", nb)},
-		"rename":            {args("notebook", nb, "path", path(id), "title", "x")},
+		"lookup":            {args("notebook", nb, "hpath", "/P/D"), args("notebook", nb, "path", storagePathOf(id)), args("id", nb)},
+		"rename":            {args("notebook", nb, "path", storagePathOf(id), "title", "x")},
 	}
 	for name, all := range calls {
 		for _, call := range all {
-			e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, name), call, kernel.API))
+			e, ok := errors.AsType[*tool.Error](k.Refused(t, findAction(t, name), call, kernel.API))
 			if !ok || e.Code != kernel.CodeNotebookClosed || !strings.Contains(e.Hint, `notebook="`+nb+`", opened=true`) {
 				t.Errorf("%s %s: %v, hint %q", name, call, e, e.Hint)
 			}
@@ -48,12 +48,12 @@ func TestClosedNotebook(t *testing.T) {
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
-	if got := k.Must(t, act(t, "lookup"), args("notebook", nb, "path", "/")); got.Get("humanPath.notebookName").Str != "Closed" {
+	if got := k.Must(t, findAction(t, "lookup"), args("notebook", nb, "path", "/")); got.Get("humanPath.notebookName").Str != "Closed" {
 		t.Errorf("of the notebook itself: %s", got.Raw)
 	}
 	k.Levels[kernel.ID(nb)] = access.Read
-	k.Refused(t, act(t, "create"), calls["create"][0], tool.Denied) // opening it would not help
+	k.Refused(t, findAction(t, "create"), calls["create"][0], tool.Denied) // opening it would not help
 	k.Levels[kernel.ID(nb)] = access.None
-	k.Refused(t, act(t, "create"), calls["create"][0], tool.NotFound)
-	k.Refused(t, act(t, "lookup"), args("id", nb), tool.NotFound)
+	k.Refused(t, findAction(t, "create"), calls["create"][0], tool.NotFound)
+	k.Refused(t, findAction(t, "lookup"), args("id", nb), tool.NotFound)
 }

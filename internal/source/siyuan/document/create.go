@@ -36,6 +36,7 @@ type created struct {
 	Warnings           []string `json:"warnings,omitempty" about:"what a reader of the text should know"`
 }
 
+// create returns the action create of the tool document.
 func create() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "create", Purpose: "Create a document from Markdown",
@@ -97,7 +98,7 @@ func (d *destination) create(ctx context.Context, r *action.Request, markdown st
 			return id, nil // it was created, only the answer was lost
 		}
 	}
-	return id, tooDeep(err, strings.Count(d.hpath, "/"))
+	return id, explainTooDeep(err, strings.Count(d.hpath, "/"))
 }
 
 // locateCreated finds the new document. It moves it if the kernel has put it below another parent with the same human
@@ -133,6 +134,7 @@ type createDailyNoteResult struct {
 	IconHint string `json:"iconHint" about:"how to give it an icon" verbose:"yes"`
 }
 
+// createDailyNote returns the action create_daily_note of the tool document.
 func createDailyNote() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
@@ -169,6 +171,7 @@ type duplicateResult struct {
 	resultPlace
 }
 
+// duplicate returns the action duplicate of the tool document.
 func duplicate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "duplicate", Purpose: "Copy a document beside itself",

@@ -14,19 +14,19 @@ func TestCreateDailyNote(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	first := k.Must(t, act(t, "create_daily_note"), args("notebook", nb))
-	again := k.Must(t, act(t, "create_daily_note"), args("notebook", nb, "app", "x"))
+	first := k.Must(t, findAction(t, "create_daily_note"), args("notebook", nb))
+	again := k.Must(t, findAction(t, "create_daily_note"), args("notebook", nb, "app", "x"))
 	id := first.Get("id").String()
-	if id == "" || again.Get("id").String() != id || first.Get("hPath").String() != hpath(t, k, id) || first.Get("notebook").String() != nb {
+	if id == "" || again.Get("id").String() != id || first.Get("hPath").String() != hpathOf(t, k, id) || first.Get("notebook").String() != nb {
 		t.Errorf("first %s, then %s", first.Raw, again.Raw)
 	}
 	if _, err := k.Client.SetNotebookConf(t.Context(), kernel.ID(nb), map[string]any{"dailyNoteSavePath": ""}); err != nil {
 		t.Fatal(err)
 	}
-	k.Failed(t, act(t, "create_daily_note"), args("notebook", nb), kernel.API)
-	k.Refused(t, act(t, "create_daily_note"), `{}`, tool.Invalid)
-	on, missing := byNotebook("notebook")
-	guarded(t, "create_daily_note", access.Write, on, missing)
+	k.Failed(t, findAction(t, "create_daily_note"), args("notebook", nb), kernel.API)
+	k.Refused(t, findAction(t, "create_daily_note"), `{}`, tool.Invalid)
+	on, missing := guardedByNotebook("notebook")
+	checkGuarded(t, "create_daily_note", access.Write, on, missing)
 }
 
 // TestDailyNoteThatReadsEverything: the settings of a notebook may be a person's own, or from a time when nothing was
@@ -61,7 +61,7 @@ func TestDailyNoteThatReadsEverything(t *testing.T) {
 		{"/four", "/../../outside.md", kernel.InvalidPath},
 	} {
 		conf(tt.savePath, tt.templatePath)
-		got := text(k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), tt.kind))
+		got := errorPayload(k.Refused(t, findAction(t, "create_daily_note"), args("notebook", nb), tt.kind))
 		if strings.Contains(got, "CANARY") || strings.Contains(got, hidden) {
 			t.Errorf("%+v: the refusal tells %s", tt, got)
 		}
@@ -72,13 +72,13 @@ func TestDailyNoteThatReadsEverything(t *testing.T) {
 		}
 	}
 	conf("/five", "/pure.md")
-	made := k.Must(t, act(t, "create_daily_note"), args("notebook", nb))
+	made := k.Must(t, findAction(t, "create_daily_note"), args("notebook", nb))
 	if blocks, err := k.Client.ChildBlocks(t.Context(), kernel.ID(made.Get("id").String())); err != nil || !strings.HasPrefix(blocks[0].Markdown, "pure 2") {
 		t.Errorf("the note has %+v, %v", blocks, err)
 	}
 	k.Levels[kernel.ID(hidden)] = access.Read // nothing is hidden now
 	conf("/six", "/query.md")
-	k.Must(t, act(t, "create_daily_note"), args("notebook", nb))
+	k.Must(t, findAction(t, "create_daily_note"), args("notebook", nb))
 	conf("/seven", "/../../outside.md")
-	k.Refused(t, act(t, "create_daily_note"), args("notebook", nb), kernel.InvalidPath)
+	k.Refused(t, findAction(t, "create_daily_note"), args("notebook", nb), kernel.InvalidPath)
 }

@@ -17,9 +17,9 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "项目/ Alpha /", "markdown", "# Alpha\n\nbody 正文", "icon", "📔"))
+	got := k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "项目/ Alpha /", "markdown", "# Alpha\n\nbody 正文", "icon", "📔"))
 	id := got.Get("id").String()
-	if got.Get("hPath").String() != "/项目/Alpha" || hpath(t, k, id) != "/项目/Alpha" || got.Get("title").String() != "Alpha" {
+	if got.Get("hPath").String() != "/项目/Alpha" || hpathOf(t, k, id) != "/项目/Alpha" || got.Get("title").String() != "Alpha" {
 		t.Fatalf("created %s", got.Raw)
 	}
 	if !strings.HasSuffix(got.Get("path").String(), "/"+id+".sy") {
@@ -45,19 +45,19 @@ func TestCreateBelow(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	first, second := k.Doc(nb, "/P", ""), k.Doc(nb, "/P", "") // two documents with the same human path
-	for parent, want := range map[string]string{"/": "", path(first): first, path(second): second} {
-		got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", parent, "title", "C"+want))
+	for parent, want := range map[string]string{"/": "", storagePathOf(first): first, storagePathOf(second): second} {
+		got := k.Must(t, findAction(t, "create"), args("notebook", nb, "parentPath", parent, "title", "C"+want))
 		above := strings.TrimSuffix(got.Get("path").String(), "/"+got.Get("id").String()+".sy")
 		if strings.TrimPrefix(above, "/") != want {
 			t.Errorf("below %s: %s", parent, got.Raw)
 		}
 	}
-	e := k.Refused(t, act(t, "create"), args("notebook", nb, "parentPath", "/P", "title", "C"), tool.Ambiguous)
-	if !strings.Contains(text(e), first) || !strings.Contains(text(e), second) {
+	e := k.Refused(t, findAction(t, "create"), args("notebook", nb, "parentPath", "/P", "title", "C"), tool.Ambiguous)
+	if !strings.Contains(errorPayload(e), first) || !strings.Contains(errorPayload(e), second) {
 		t.Errorf("the candidates are not named: %v", e)
 	}
 	k.Doc(nb, "/Q", "")
-	got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", "Q", "title", "C"))
+	got := k.Must(t, findAction(t, "create"), args("notebook", nb, "parentPath", "Q", "title", "C"))
 	if got.Get("hPath").String() != "/Q/C" || got.Get("resolvedParentPath").String() != "/Q" {
 		t.Errorf("below /Q: %s", got.Raw)
 	}
@@ -87,12 +87,12 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
 		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the kernel would leave the parents behind
-		{kernel.InvalidPath, args("notebook", nb, "path", path(inOther))},
+		{kernel.InvalidPath, args("notebook", nb, "path", storagePathOf(inOther))},
 		{tool.NotFound, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
-		{tool.NotFound, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
-		{tool.NotFound, args("notebook", nb, "parentPath", path(actiontest.Nowhere), "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", storagePathOf(inOther), "title", "B")},
+		{tool.NotFound, args("notebook", nb, "parentPath", storagePathOf(actiontest.Nowhere), "title", "B")},
 	} {
-		k.Refused(t, act(t, "create"), c.call, c.kind)
+		k.Refused(t, findAction(t, "create"), c.call, c.kind)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
@@ -105,8 +105,8 @@ func TestCreateBelowID(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	id := k.Doc(nb, "/P", "")
-	for parent, want := range map[string]string{id: "/P/C", nb: "/C", path(nb): "/D"} {
-		got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", parent, "title", want[len(want)-1:]))
+	for parent, want := range map[string]string{id: "/P/C", nb: "/C", storagePathOf(nb): "/D"} {
+		got := k.Must(t, findAction(t, "create"), args("notebook", nb, "parentPath", parent, "title", want[len(want)-1:]))
 		if got.Get("hPath").String() != want {
 			t.Errorf("below %s: %s", parent, got.Raw)
 		}
@@ -122,11 +122,11 @@ func TestCreateTitles(t *testing.T) {
 		"a\u200bb": "ab", "会议 😀": "会议 😀", "100% #x": "100% #x", `"q" & <b> 's`: `"q" & <b> 's`, "a\\b": "a\\b", "家 👨\u200d👩\u200d👧": "家 👨\u200d👩\u200d👧",
 		"...": "...", "a%2Fb": "a%2Fb", "&amp;": "&amp;", " 全角　": "全角", "{{.x}}": "{{.x}}", strings.Repeat("😀", 512): strings.Repeat("😀", 512),
 	} {
-		got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/"+given))
-		if got.Get("title").String() != want || hpath(t, k, got.Get("id").String()) != "/"+want {
+		got := k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "/"+given))
+		if got.Get("title").String() != want || hpathOf(t, k, got.Get("id").String()) != "/"+want {
 			t.Errorf("%q: %s", given, got.Raw)
 		}
-		if found := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", got.Get("hPath").String())); found.Get("idPath.id").String() != got.Get("id").String() {
+		if found := k.Must(t, findAction(t, "lookup"), args("notebook", nb, "hpath", got.Get("hPath").String())); found.Get("idPath.id").String() != got.Get("id").String() {
 			t.Errorf("%q is not found again: %s", want, found.Raw)
 		}
 	}
@@ -140,13 +140,13 @@ func TestCreateBelowJoined(t *testing.T) {
 	const up = "/👩\u200d💻 dev"
 	paths := []string{up, up + "/a", up + "/b/c", "/plain/👨\u200d👩\u200d👧/x"}
 	for _, at := range paths {
-		got := k.Must(t, act(t, "create"), args("notebook", nb, "path", at, "markdown", "text"))
-		if got.Get("hPath").Str != at || hpath(t, k, got.Get("id").Str) != at {
+		got := k.Must(t, findAction(t, "create"), args("notebook", nb, "path", at, "markdown", "text"))
+		if got.Get("hPath").Str != at || hpathOf(t, k, got.Get("id").Str) != at {
 			t.Errorf("created %s", got.Raw)
 		}
-		k.Refused(t, act(t, "create"), args("notebook", nb, "path", at), tool.Exists)
+		k.Refused(t, findAction(t, "create"), args("notebook", nb, "path", at), tool.Exists)
 	}
-	k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", up, "title", "d"))
+	k.Must(t, findAction(t, "create"), args("notebook", nb, "parentPath", up, "title", "d"))
 	docs, err := k.Client.Documents(t.Context(), kernel.ID(nb), "/")
 	if err != nil || len(docs) != 2 {
 		t.Errorf("at the top are %+v, %v", docs, err)
@@ -156,10 +156,10 @@ func TestCreateBelowJoined(t *testing.T) {
 			t.Errorf("the kernel would not find the parent of %q", at)
 		}
 	}
-	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: canned("/api/filetree/getIDsByHPath", "[]")})
+	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: fakeAnswer("/api/filetree/getIDsByHPath", "[]")})
 	t.Cleanup(k.Client.Close)
 	for _, at := range paths {
-		if got := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", at)); got.Get("humanPath.hPath").Str != at {
+		if got := k.Must(t, findAction(t, "lookup"), args("notebook", nb, "hpath", at)); got.Get("humanPath.hPath").Str != at {
 			t.Errorf("%s is %s", at, got.Raw)
 		}
 	}
@@ -173,13 +173,13 @@ func TestCreateTooDeep(t *testing.T) {
 	nb := k.Notebook("A")
 	id := k.Doc(nb, "/1/2/3/4/5/6/7", "")
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok := errors.AsType[*tool.Error](k.Failed(t, act(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), kernel.API))
+	e, ok := errors.AsType[*tool.Error](k.Failed(t, findAction(t, "create"), args("notebook", nb, "parentPath", id, "title", "8"), kernel.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
 	other := k.Doc(nb, "/O", "")
 	k.Fail("/api/filetree/moveDocsByID", 1, kerneltest.FailMessage("当前设置不允许"))
-	e, ok = errors.AsType[*tool.Error](k.Failed(t, act(t, "move"), args("fromIDs", []string{other}, "toID", id), kernel.API))
+	e, ok = errors.AsType[*tool.Error](k.Failed(t, findAction(t, "move"), args("fromIDs", []string{other}, "toID", id), kernel.API))
 	if !ok || !strings.Contains(e.Hint, "level 8") {
 		t.Errorf("the hint is %q", e.Hint)
 	}
@@ -190,12 +190,12 @@ func TestCreateTwice(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	call := args("notebook", nb, "path", "/D")
-	id := k.Must(t, act(t, "create"), call).Get("id").String()
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "create"), call, tool.Exists))
+	id := k.Must(t, findAction(t, "create"), call).Get("id").String()
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, findAction(t, "create"), call, tool.Exists))
 	if !ok || e.Facts["id"] != kernel.ID(id) {
 		t.Errorf("the error has %v", e.Facts)
 	}
-	k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "allowDuplicate", true))
+	k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "/D", "allowDuplicate", true))
 	if ids, err := k.Client.IDsByHPath(t.Context(), kernel.ID(nb), "/D"); err != nil || len(ids) != 2 {
 		t.Errorf("there are %v, %v", ids, err)
 	}
@@ -207,19 +207,19 @@ func TestCreateAnswerLost(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailLost)
-	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D"))
-	if hpath(t, k, got.Get("id").String()) != "/D" {
+	got := k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "/D"))
+	if hpathOf(t, k, got.Get("id").String()) != "/D" {
 		t.Errorf("created %s", got.Raw)
 	}
 	k.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailClose)
-	k.Failed(t, act(t, "create"), args("notebook", nb, "path", "/E"), kernel.OutcomeUnknown)
+	k.Failed(t, findAction(t, "create"), args("notebook", nb, "path", "/E"), kernel.OutcomeUnknown)
 }
 
 func TestCreateReference(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	got := k.Must(t, act(t, "create"), args("notebook", nb, "path", "/D", "markdown", "see (("+actiontest.Nowhere+"))"))
+	got := k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "/D", "markdown", "see (("+actiontest.Nowhere+"))"))
 	if !strings.Contains(got.Get("warnings").Raw, actiontest.Nowhere) {
 		t.Errorf("a reference to nothing goes without a word: %s", got.Raw)
 	}
@@ -227,8 +227,8 @@ func TestCreateReference(t *testing.T) {
 
 func TestCreateGuarded(t *testing.T) {
 	t.Parallel()
-	on, missing := byNotebook("notebook", "path", "/D")
-	guarded(t, "create", access.Write, on, missing)
+	on, missing := guardedByNotebook("notebook", "path", "/D")
+	checkGuarded(t, "create", access.Write, on, missing)
 }
 
 // A text that was copied from blocks with its ids makes blocks with ids of their own.
@@ -241,7 +241,7 @@ func TestCreateRenewsIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ResetCalls()
-	k.Must(t, act(t, "create"), args("notebook", nb, "path", "/Copy", "markdown", text))
+	k.Must(t, findAction(t, "create"), args("notebook", nb, "path", "/Copy", "markdown", text))
 	for _, c := range k.Writes() {
 		for id := range content.Attributes(text) {
 			if strings.Contains(c.Get("markdown").String(), string(id)) {

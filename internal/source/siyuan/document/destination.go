@@ -37,7 +37,7 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 	if err != nil {
 		return nil, err
 	}
-	if err := d.levels(ctx, r); err != nil {
+	if err := d.checkDepth(ctx, r); err != nil {
 		return nil, err
 	}
 	return d, d.checkFree(ctx, r, a.AllowDuplicate)
@@ -137,6 +137,7 @@ func ambiguousPathError(hpath string, ids []kernel.ID) error {
 	}
 }
 
+// parentHPath returns the human path of the parent of the new document.
 func (d *destination) parentHPath() string {
 	if above := d.hpath[:strings.LastIndex(d.hpath, "/")]; above != "" {
 		return above
@@ -147,9 +148,9 @@ func (d *destination) parentHPath() string {
 // maxLevels is the default maximum depth of documents in SiYuan.
 const maxLevels = 7
 
-// levels refuses a path that is too deep before the kernel does, because the kernel would not remove the parents that it
+// checkDepth refuses a path that is too deep before the kernel does, because the kernel would not remove the parents that it
 // has created by then. If the parent exists already, the kernel decides.
-func (d *destination) levels(ctx context.Context, r *action.Request) error {
+func (d *destination) checkDepth(ctx context.Context, r *action.Request) error {
 	if strings.Count(d.hpath, "/") <= maxLevels || d.parent != nil {
 		return nil
 	}
@@ -160,9 +161,9 @@ func (d *destination) levels(ctx context.Context, r *action.Request) error {
 	return r.Invalid("path", fmt.Sprintf("has %d levels of documents, SiYuan allows %d", strings.Count(d.hpath, "/"), maxLevels))
 }
 
-// tooDeep adds a hint to an error of the kernel if the document may have been too deep. The kernel's own message is in
+// explainTooDeep adds a hint to an error of the kernel if the document may have been too deep. The kernel's own message is in
 // the language of its user interface.
-func tooDeep(err error, level int) error {
+func explainTooDeep(err error, level int) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || level <= maxLevels || e.Kind != kernel.API || e.Facts["kernelCode"] != -1 {
 		return err

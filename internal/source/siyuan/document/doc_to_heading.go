@@ -25,6 +25,7 @@ type docToHeadingResult struct {
 	kernel.MergedFrom
 }
 
+// docToHeading returns the action doc_to_heading of the tool document.
 func docToHeading() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "doc_to_heading", Purpose: "Put a document as a heading into another document",

@@ -13,8 +13,8 @@ func TestDocToHeading(t *testing.T) {
 	k := actiontest.New(t)
 	nb, other := k.Notebook("A"), k.Notebook("B")
 	src, to := k.Doc(nb, "/Src", "正文"), k.Doc(other, "/To", "one\n\ntwo")
-	got := k.Must(t, act(t, "doc_to_heading"), args("srcID", src, "targetID", children(t, k, to)[0], "after", true))
-	if got.Get("srcTreeBox").String() != nb || got.Get("srcTreePath").String() != path(src) || got.Get("id").String() != src || got.Get("rootID").String() != to {
+	got := k.Must(t, findAction(t, "doc_to_heading"), args("srcID", src, "targetID", children(t, k, to)[0], "after", true))
+	if got.Get("srcTreeBox").String() != nb || got.Get("srcTreePath").String() != storagePathOf(src) || got.Get("id").String() != src || got.Get("rootID").String() != to {
 		t.Errorf("merged: %s", got.Raw)
 	}
 	blocks := children(t, k, to)
@@ -45,7 +45,7 @@ func TestDocToHeadingRefused(t *testing.T) {
 		{tool.Conflicting, args("srcID", parent, "targetID", block)},
 		{tool.NotFound, args("srcID", actiontest.Nowhere, "targetID", block)},
 	} {
-		k.Refused(t, act(t, "doc_to_heading"), c.call, c.kind)
+		k.Refused(t, findAction(t, "doc_to_heading"), c.call, c.kind)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
@@ -58,7 +58,7 @@ func TestDocToHeadingGuarded(t *testing.T) {
 		doc = k.Doc(k.Notebook("Open"), "/O", "x")
 		return doc, children(t, k, doc)[0]
 	}
-	guarded(t, "doc_to_heading", access.Delete, func(k *actiontest.Kit, nb string) (string, []string) { // the document is removed
+	checkGuarded(t, "doc_to_heading", access.Delete, func(k *actiontest.Kit, nb string) (string, []string) { // the document is removed
 		_, block := open(k)
 		id := k.Doc(nb, "/D", "")
 		return args("srcID", id, "targetID", block), []string{id}
@@ -66,7 +66,7 @@ func TestDocToHeadingGuarded(t *testing.T) {
 		_, block := open(k)
 		return args("srcID", actiontest.Nowhere, "targetID", block)
 	})
-	guarded(t, "doc_to_heading", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+	checkGuarded(t, "doc_to_heading", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		doc, _ := open(k)
 		block := children(t, k, k.Doc(nb, "/D", "x"))[0]
 		return args("srcID", doc, "targetID", block), []string{block}

@@ -36,6 +36,7 @@ type loadStatus struct {
 	EOF        bool  `json:"eof" about:"whether all of them are there, of html"`
 }
 
+// getDoc returns the action get_doc of the tool document.
 func getDoc() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_doc", Purpose: "Read a document as Markdown, window by window, or as HTML",

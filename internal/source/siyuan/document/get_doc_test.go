@@ -20,7 +20,7 @@ func TestGetDoc(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, any := range []string{id, string(blocks[1].ID)} {
-		got := k.Must(t, act(t, "get_doc"), args("id", any))
+		got := k.Must(t, findAction(t, "get_doc"), args("id", any))
 		if got.Get("id").String() != id || got.Get("hPath").String() != "/P/D" || got.Get("notebookName").String() != "笔记" ||
 			got.Get("mode").String() != "markdown" || got.Get("totalBlocks").Int() != 3 || got.Get("truncated").Bool() {
 			t.Errorf("read %s", got.Raw)
@@ -29,15 +29,15 @@ func TestGetDoc(t *testing.T) {
 			t.Errorf("the text is %q", text)
 		}
 	}
-	got := k.Must(t, act(t, "get_doc"), args("id", id, "blockStart", 1, "blockLimit", 1))
+	got := k.Must(t, findAction(t, "get_doc"), args("id", id, "blockStart", 1, "blockLimit", 1))
 	if got.Get("returnedBlocks").Int() != 1 || got.Get("nextWindow.blockStart").Int() != 2 || strings.Contains(got.Get("content").String(), "标题") {
 		t.Errorf("a window: %s", got.Raw)
 	}
-	got = k.Must(t, act(t, "get_doc"), args("id", id, "mode", "html"))
+	got = k.Must(t, findAction(t, "get_doc"), args("id", id, "mode", "html"))
 	if got.Get("mode").String() != "html" || !strings.Contains(got.Get("content").String(), `data-node-id="`+string(blocks[0].ID)) || got.Get("blockCount").Int() != 3 {
 		t.Errorf("as HTML: %s", got.Raw)
 	}
-	k.Refused(t, act(t, "get_doc"), `{}`, tool.Invalid)
-	on, missing := byID("id")
-	guarded(t, "get_doc", access.Read, on, missing)
+	k.Refused(t, findAction(t, "get_doc"), `{}`, tool.Invalid)
+	on, missing := guardedByID("id")
+	checkGuarded(t, "get_doc", access.Read, on, missing)
 }

@@ -38,6 +38,7 @@ type getOutlineResult struct {
 	Outline      []heading `json:"outline" about:"headings, each with those below it in children"`
 }
 
+// getOutline returns the action get_outline of the tool document.
 func getOutline() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_outline", Purpose: "Show the headings of a document as a tree",

@@ -28,6 +28,7 @@ type headingToDocResult struct {
 	SourceID kernel.ID `json:"sourceID" about:"the document that the heading was in"`
 }
 
+// headingToDoc returns the action heading_to_doc of the tool document.
 func headingToDoc() *action.Action {
 	from, to := action.OnBlock(access.Write, "headingID"), action.On(access.Write, "the parent of the new document", "targetPath", newParent)
 	return action.New(action.Spec{
@@ -55,7 +56,7 @@ func headingToDoc() *action.Action {
 			return nil, err
 		}
 		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
-			return nil, tooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
+			return nil, explainTooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
 		}
 		p, err := currentPlace(ctx, r, h.ID)
 		switch {
@@ -127,7 +128,7 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 // be told from the heading's own.
 func refuseCopiedText(ctx context.Context, r *action.Request, t action.Target, dom string) error {
 	redactor, err := content.NewRedactor(ctx, r, dom)
-	if err != nil || !redactor.Covers(dom) {
+	if err != nil || !redactor.HidesAnchorIn(dom) {
 		return err
 	}
 	return &tool.Error{

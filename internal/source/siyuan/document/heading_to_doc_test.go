@@ -20,12 +20,12 @@ func TestHeadingToDoc(t *testing.T) {
 	id := k.Doc(nb, "/D", "intro\n\n## 第一\n\nbody\n\n## Two\n\nx")
 	to := k.Doc(other, "/To", "")
 	blocks := children(t, k, id)
-	got := k.Must(t, act(t, "heading_to_doc"), args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(to)))
+	got := k.Must(t, findAction(t, "heading_to_doc"), args("headingID", blocks[1], "targetNotebook", other, "targetPath", storagePathOf(to)))
 	if got.Get("id").String() != blocks[1] || got.Get("sourceID").String() != id || got.Get("hPath").String() != "/To/第一" ||
 		got.Get("path").String() != "/"+to+"/"+blocks[1]+".sy" || got.Get("notebook").String() != other {
 		t.Errorf("split: %s", got.Raw)
 	}
-	got = k.Must(t, act(t, "heading_to_doc"), args("headingID", blocks[3], "targetNotebook", nb))
+	got = k.Must(t, findAction(t, "heading_to_doc"), args("headingID", blocks[3], "targetNotebook", nb))
 	if got.Get("hPath").String() != "/Two" || len(children(t, k, id)) != 1 {
 		t.Errorf("split to the top: %s", got.Raw)
 	}
@@ -43,21 +43,22 @@ func TestHeadingToDocTitle(t *testing.T) {
 		id := children(t, k, k.Doc(nb, "/D", "# "+heading+"\n\nbody"))[0]
 		own := strings.Contains(heading, "&lt;")
 		if !own {
-			k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: escaping(k, id, want)})
+			k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: escapeTitle(k, id, want)})
 			t.Cleanup(k.Client.Close)
 		}
-		got := k.Must(t, act(t, "heading_to_doc"), args("headingID", id, "targetNotebook", nb))
+		got := k.Must(t, findAction(t, "heading_to_doc"), args("headingID", id, "targetNotebook", nb))
 		if own && strings.Contains(got.Get("hPath").String(), "&amp;lt;") {
 			want = "&amp;lt; stays" // a real kernel writes this, and it is not changed
 		}
-		if at := got.Get("hPath").String(); at != "/"+want || hpath(t, k, id) != at {
+		if at := got.Get("hPath").String(); at != "/"+want || hpathOf(t, k, id) != at {
 			t.Errorf("%q became %q", heading, at)
 		}
 	}
 }
 
-// escaping returns a transport that gives the document made of a heading a title with HTML entities.
-func escaping(k *actiontest.Kit, id, title string) http.RoundTripper {
+// escapeTitle returns a transport that, after the kernel made a document of a heading, renames the document to the title with HTML
+// entities, as some kernels do.
+func escapeTitle(k *actiontest.Kit, id, title string) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
 		resp, err := http.DefaultTransport.RoundTrip(req)
 		if err == nil && req.URL.Path == "/api/filetree/heading2Doc" {
@@ -83,12 +84,12 @@ func TestHeadingToDocRefused(t *testing.T) {
 		{tool.Invalid, args("headingID", blocks[0], "targetNotebook", nb)},
 		{tool.Invalid, args("headingID", id, "targetNotebook", nb)},
 		{tool.Invalid, args("headingID", blocks[1])},
-		{tool.NotFound, args("headingID", blocks[1], "targetNotebook", other, "targetPath", path(id))},
+		{tool.NotFound, args("headingID", blocks[1], "targetNotebook", other, "targetPath", storagePathOf(id))},
 		{tool.NotFound, args("headingID", blocks[1], "targetNotebook", actiontest.Nowhere)},
 		{kernel.InvalidPath, args("headingID", blocks[1], "targetNotebook", nb, "targetPath", "/D")},
 		{tool.Conflicting, args("headingID", blocks[1], "targetNotebook", nb, "previousPath", "/"+id+"/"+below+".sy")},
 	} {
-		k.Refused(t, act(t, "heading_to_doc"), c.call, c.kind)
+		k.Refused(t, findAction(t, "heading_to_doc"), c.call, c.kind)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
@@ -97,13 +98,13 @@ func TestHeadingToDocRefused(t *testing.T) {
 
 func TestHeadingToDocGuarded(t *testing.T) {
 	t.Parallel()
-	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+	checkGuarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		h := children(t, k, k.Doc(nb, "/D", "# H"))[0]
 		return args("headingID", h, "targetNotebook", k.Notebook("Open")), []string{h}
 	}, func(k *actiontest.Kit) string {
 		return args("headingID", actiontest.Nowhere, "targetNotebook", k.Notebook("Open"))
 	})
-	guarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
+	checkGuarded(t, "heading_to_doc", access.Write, func(k *actiontest.Kit, nb string) (string, []string) {
 		h := children(t, k, k.Doc(k.Notebook("Open"), "/D", "# H"))[0]
 		return args("headingID", h, "targetNotebook", nb), []string{nb}
 	}, func(k *actiontest.Kit) string {

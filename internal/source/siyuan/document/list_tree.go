@@ -47,6 +47,7 @@ type listTreeResult struct {
 	Errors    []failure `json:"errors" about:"what, and why"`
 }
 
+// listTree returns the action list_tree of the tool document.
 func listTree() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "list_tree", Purpose: "Show the tree of documents of a notebook or below a document",

@@ -45,6 +45,7 @@ type idPath struct {
 	Path     string      `json:"path,omitempty" about:"storage path, if path is included"`
 }
 
+// lookup returns the action lookup of the tool document.
 func lookup() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "lookup", Purpose: "Turn a document's id, storage path or human path into the others",
@@ -77,7 +78,7 @@ func lookup() *action.Action {
 			}
 		}
 		if slices.Contains(a.Include, "docInfo") {
-			if out.DocInfo, err = visibleInfo(ctx, r, documentID(t)); err != nil {
+			if out.DocInfo, err = redactedInfo(ctx, r, documentID(t)); err != nil {
 				return nil, err
 			}
 		}
@@ -95,9 +96,9 @@ func humanPathOf(ctx context.Context, r *action.Request, t action.Target) (*huma
 	return &humanPath{name, hpath}, err
 }
 
-// visibleInfo returns what the kernel knows about a document, without references from hidden notebooks, and without
+// redactedInfo returns what the kernel knows about a document, without references from hidden notebooks, and without
 // databases if there may be hidden notebooks.
-func visibleInfo(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
+func redactedInfo(ctx context.Context, r *action.Request, id kernel.ID) (json.RawMessage, error) {
 	raw, err := r.Kernel.DocumentInfo(ctx, id)
 	if err != nil {
 		return nil, err

@@ -28,25 +28,25 @@ func TestLookup(t *testing.T) {
 		args("notebook", nb, "hPath", "上/下/"), args("notebook", nb, "path", "/上/下"), args("notebook", nb, "hpath", "//上//下"),
 		args("notebook", nb, "hpath", storage),
 	} {
-		got := k.Must(t, act(t, "lookup"), call)
+		got := k.Must(t, findAction(t, "lookup"), call)
 		if got.Get("humanPath.notebookName").String() != "笔记" || got.Get("humanPath.hPath").String() != "/上/下" ||
 			got.Get("idPath.id").String() != id || got.Get("idPath.notebook").String() != nb ||
 			got.Get("idPath.path").String() != storage || got.Get("idPath.ids").Exists() || got.Get("docInfo").Exists() {
 			t.Errorf("%s: %s", call, got.Raw)
 		}
 	}
-	got := k.Must(t, act(t, "lookup"), args("id", id, "include", []string{"ids", "docInfo"}))
+	got := k.Must(t, findAction(t, "lookup"), args("id", id, "include", []string{"ids", "docInfo"}))
 	if got.Get("humanPath").Exists() || got.Get("idPath.path").Exists() || got.Get("idPath.ids.0").String() != id ||
 		got.Get("docInfo.name").String() != "下" {
 		t.Errorf("with ids and docInfo: %s", got.Raw)
 	}
-	for _, call := range []string{args("notebook", nb, "path", "/"), args("notebook", nb, "hpath", "//"), args("notebook", nb, "path", path(nb))} {
-		got = k.Must(t, act(t, "lookup"), call)
+	for _, call := range []string{args("notebook", nb, "path", "/"), args("notebook", nb, "hpath", "//"), args("notebook", nb, "path", storagePathOf(nb))} {
+		got = k.Must(t, findAction(t, "lookup"), call)
 		if got.Get("humanPath.hPath").String() != "/" || got.Get("idPath.id").String() != nb || got.Get("idPath.path").String() != "/" {
 			t.Errorf("of the notebook by %s: %s", call, got.Raw)
 		}
 	}
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "lookup"), args("notebook", nb, "hpath", "/笔记/上/下"), tool.NotFound))
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, findAction(t, "lookup"), args("notebook", nb, "hpath", "/笔记/上/下"), tool.NotFound))
 	if !ok || !strings.Contains(e.Hint, `"/上/下"`) {
 		t.Errorf("with the notebook's name the hint is %q", e.Hint)
 	}
@@ -58,7 +58,7 @@ func TestLookupSeveral(t *testing.T) {
 	nb := k.Notebook("A")
 	k.Doc(nb, "/D", "")
 	k.Doc(nb, "/D", "")
-	if got := k.Must(t, act(t, "lookup"), args("notebook", nb, "hpath", "/D")); len(got.Get("idPath.ids").Array()) != 2 {
+	if got := k.Must(t, findAction(t, "lookup"), args("notebook", nb, "hpath", "/D")); len(got.Get("idPath.ids").Array()) != 2 {
 		t.Errorf("of two documents: %s", got.Raw)
 	}
 }
@@ -69,15 +69,15 @@ func TestLookupRefused(t *testing.T) {
 	nb, other := k.Notebook("A"), k.Notebook("B")
 	id := k.Doc(other, "/D", "")
 	for _, call := range []string{
-		`{}`, args("id", id, "notebook", nb), args("notebook", nb), args("path", path(id)),
-		args("notebook", nb, "path", path(id), "hpath", "/D"),
+		`{}`, args("id", id, "notebook", nb), args("notebook", nb), args("path", storagePathOf(id)),
+		args("notebook", nb, "path", storagePathOf(id), "hpath", "/D"),
 	} {
-		k.Refused(t, act(t, "lookup"), call, tool.Conflicting)
+		k.Refused(t, findAction(t, "lookup"), call, tool.Conflicting)
 	}
-	for _, call := range []string{args("notebook", nb, "path", path(id)), args("notebook", nb, "hpath", "/D"), args("id", actiontest.Nowhere)} {
-		k.Refused(t, act(t, "lookup"), call, tool.NotFound)
+	for _, call := range []string{args("notebook", nb, "path", storagePathOf(id)), args("notebook", nb, "hpath", "/D"), args("id", actiontest.Nowhere)} {
+		k.Refused(t, findAction(t, "lookup"), call, tool.NotFound)
 	}
-	k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), kernel.InvalidPath)
+	k.Refused(t, findAction(t, "lookup"), args("notebook", nb, "path", "/../"+id+".sy"), kernel.InvalidPath)
 }
 
 func TestLookupIndexing(t *testing.T) {
@@ -85,7 +85,7 @@ func TestLookupIndexing(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Doc(k.Notebook("A"), "/D", "")
 	k.Fail("/api/filetree/getHPathByID", 2, kerneltest.FailMessage("indexing"))
-	if got := k.Must(t, act(t, "lookup"), args("id", id)); got.Get("humanPath.hPath").String() != "/D" {
+	if got := k.Must(t, findAction(t, "lookup"), args("id", id)); got.Get("humanPath.hPath").String() != "/D" {
 		t.Errorf("got %s", got.Raw)
 	}
 }
@@ -99,11 +99,11 @@ func TestLookupInfoFiltered(t *testing.T) {
 	k.Doc(nb, "/R", "see (("+id+" 'D'))")
 	k.Doc(hidden, "/S", "see (("+id+" 'D'))")
 	call := args("id", id, "include", []string{"docInfo"})
-	if n := k.Must(t, act(t, "lookup"), call).Get("docInfo.refCount").Int(); n != 2 {
+	if n := k.Must(t, findAction(t, "lookup"), call).Get("docInfo.refCount").Int(); n != 2 {
 		t.Fatalf("%d references are counted", n)
 	}
 	k.Levels[kernel.ID(hidden)] = access.None
-	got := k.Must(t, act(t, "lookup"), call)
+	got := k.Must(t, findAction(t, "lookup"), call)
 	if got.Get("docInfo.refCount").Int() != 1 || len(got.Get("docInfo.refIDs").Array()) != 1 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -114,24 +114,24 @@ func TestLookupInfoNamesNoDatabases(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id, hidden := k.Doc(k.Notebook("A"), "/D", ""), k.Notebook("Secret")
-	k.Client = kernel.New(k.URL(), kernel.Options{Transport: canned(
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: fakeAnswer(
 		"/api/block/getDocInfo", `{"id":"`+id+`","name":"D","refCount":0,"refIDs":[],"attrViews":[{"id":"20240801120000-avsecre","name":"Salaries"}]}`,
 	)})
 	call := args("id", id, "include", []string{"docInfo"})
-	if got := k.Must(t, act(t, "lookup"), call); got.Get("docInfo.attrViews.0.name").String() != "Salaries" {
+	if got := k.Must(t, findAction(t, "lookup"), call); got.Get("docInfo.attrViews.0.name").String() != "Salaries" {
 		t.Fatalf("without restrictions: %s", got.Raw)
 	}
 	k.Levels[kernel.ID(hidden)] = access.None
-	if got := k.Must(t, act(t, "lookup"), call); strings.Contains(got.Raw, "Salaries") {
+	if got := k.Must(t, findAction(t, "lookup"), call); strings.Contains(got.Raw, "Salaries") {
 		t.Errorf("got %s", got.Raw)
 	}
 }
 
 func TestLookupGuarded(t *testing.T) {
 	t.Parallel()
-	on, missing := byID("id")
-	guarded(t, "lookup", access.Read, on, missing)
-	guarded(t, "lookup", access.Read, func(k *actiontest.Kit, nb string) (string, []string) {
+	on, missing := guardedByID("id")
+	checkGuarded(t, "lookup", access.Read, on, missing)
+	checkGuarded(t, "lookup", access.Read, func(k *actiontest.Kit, nb string) (string, []string) {
 		k.Doc(nb, "/D", "")
 		return args("notebook", nb, "hpath", "/D"), []string{nb}
 	}, func(*actiontest.Kit) string { return args("notebook", actiontest.Nowhere, "hpath", "/D") })
@@ -140,8 +140,8 @@ func TestLookupGuarded(t *testing.T) {
 	nb, hidden := k.Notebook("A"), k.Notebook("Secret")
 	id := k.Doc(hidden, "/D", "")
 	k.Levels[kernel.ID(hidden)] = access.None
-	a := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(id)), tool.NotFound), id)
-	b := text(k.Refused(t, act(t, "lookup"), args("notebook", nb, "path", path(actiontest.Nowhere)), tool.NotFound), actiontest.Nowhere)
+	a := errorPayload(k.Refused(t, findAction(t, "lookup"), args("notebook", nb, "path", storagePathOf(id)), tool.NotFound), id)
+	b := errorPayload(k.Refused(t, findAction(t, "lookup"), args("notebook", nb, "path", storagePathOf(actiontest.Nowhere)), tool.NotFound), actiontest.Nowhere)
 	if a != b || strings.Contains(a, "Secret") {
 		t.Errorf("a hidden document is told from none:\n%s\n%s", a, b)
 	}

@@ -32,6 +32,7 @@ type moveResult struct {
 	Count    int         `json:"count" about:"how many"`
 }
 
+// move returns the action move of the tool document.
 func move() *action.Action {
 	from, to := action.On(access.Write, "each document that moves", "fromIDs", movedTargets), action.On(access.Write, "where they go", "toID", newParentTarget)
 	return action.New(action.Spec{
@@ -61,7 +62,7 @@ func move() *action.Action {
 			moved = append(moved, t.Root)
 		}
 		if err := r.Kernel.MoveDocuments(ctx, moved, to.ID); err != nil {
-			return nil, tooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
+			return nil, explainTooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
 		}
 		paths := make([]string, 0, len(ids))
 		for i, id := range ids {
@@ -95,7 +96,7 @@ func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, erro
 	case len(ids) > 0 && len(paths) == 0 && byID && !r.Given("toNotebook") && !r.Given("toPath"):
 		return resolveEach(ctx, r, "fromIDs", ids, wholeDocument)
 	case len(ids) == 0 && len(paths) > 0 && !byID && r.Given("toNotebook") && r.Given("toPath"):
-		return resolveEach(ctx, r, "fromPaths", paths, ownedWhole)
+		return resolveEach(ctx, r, "fromPaths", paths, wholeDocumentAtPath)
 	}
 	return nil, r.Conflicting("give either fromIDs and toID, or fromPaths, toNotebook and toPath",
 		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
@@ -125,6 +126,7 @@ type reorderResult struct {
 	content.Reordered
 }
 
+// reorder returns the action reorder of the tool document.
 func reorder() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "reorder", Purpose: "Put the documents below a document or notebook in order",

@@ -31,6 +31,7 @@ type removeResult struct {
 	Count   int         `json:"count" about:"how many were named"`
 }
 
+// remove returns the action remove of the tool document.
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "remove", Purpose: "Delete documents with all documents below them",
@@ -50,8 +51,8 @@ func remove() *action.Action {
 		targets := r.Targets("id")
 		var removed []kernel.ID
 		for _, t := range topmost(targets) {
-			if err := removeOne(ctx, r, t.Root); err != nil {
-				return nil, action.RemovedBefore(err, removed)
+			if err := removeAndCheck(ctx, r, t.Root); err != nil {
+				return nil, action.AddRemoved(err, removed)
 			}
 			removed = append(removed, t.Root)
 			r.RefreshDocument(t.Root)
@@ -68,8 +69,8 @@ func remove() *action.Action {
 	})
 }
 
-// removeOne removes a document and checks that it is gone.
-func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
+// removeAndCheck removes a document and checks that it is gone.
+func removeAndCheck(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if err := r.Kernel.RemoveDocument(ctx, id); err != nil {
 		return err
 	}
@@ -85,11 +86,11 @@ func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, err
 	ids, paths := r.Strings("ids"), r.Strings("paths")
 	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
 	case single && len(ids)+len(paths) == 0:
-		return needsOne(access.Delete).Targets(ctx, r)
+		return needsOneDocument(access.Delete).Targets(ctx, r)
 	case !single && len(ids) > 0 && len(paths) == 0:
 		return resolveEach(ctx, r, "ids", ids, wholeDocument)
 	case !single && len(ids) == 0 && len(paths) > 0:
-		return resolveEach(ctx, r, "paths", paths, ownedWhole)
+		return resolveEach(ctx, r, "paths", paths, wholeDocumentAtPath)
 	}
 	return nil, r.Conflicting("give one of id, notebook and path, ids, paths", "id", "notebook", "path", "ids", "paths")
 }
@@ -117,9 +118,9 @@ func resolveEach(
 	return out, nil
 }
 
-// ownedWhole adapts [byOnlyPath] for [resolveEach].
-func ownedWhole(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
-	t, err := byOnlyPath(ctx, r, path)
+// wholeDocumentAtPath adapts [byUniquePath] for [resolveEach].
+func wholeDocumentAtPath(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
+	t, err := byUniquePath(ctx, r, path)
 	if err != nil {
 		return t, err
 	}

@@ -29,17 +29,17 @@ func TestRemove(t *testing.T) {
 		count int64
 	}{
 		{args("id", ids[0]), 1},
-		{args("notebook", nb, "path", path(ids[1])), 1},
+		{args("notebook", nb, "path", storagePathOf(ids[1])), 1},
 		{args("ids", []string{ids[2], below}), 2}, // removing the one removes the other as well
-		{args("paths", []string{path(ids[3])}), 1},
+		{args("paths", []string{storagePathOf(ids[3])}), 1},
 	} {
-		if got := k.Must(t, act(t, "remove"), c.call); got.Get("count").Int() != c.count {
+		if got := k.Must(t, findAction(t, "remove"), c.call); got.Get("count").Int() != c.count {
 			t.Errorf("%s: %s", c.call, got.Raw)
 		}
 	}
 	var left []string
 	for _, id := range append(ids, below) {
-		if hpath(t, k, id) != "" {
+		if hpathOf(t, k, id) != "" {
 			left = append(left, id)
 		}
 	}
@@ -63,21 +63,21 @@ func TestRemoveRefused(t *testing.T) {
 	}{
 		{tool.Conflicting, `{}`},
 		{tool.Conflicting, args("id", id, "ids", []string{id})},
-		{tool.Conflicting, args("ids", []string{id}, "paths", []string{path(id)})},
+		{tool.Conflicting, args("ids", []string{id}, "paths", []string{storagePathOf(id)})},
 		{tool.Invalid, args("id", blocks[0].ID)},
 		{tool.Invalid, args("id", nb)},
-		{tool.Invalid, args("paths", []string{path(nb)})},                             // the notebook's own page
-		{tool.NotFound, args("ids", []string{id, actiontest.Nowhere})},                // all or none
-		{tool.NotFound, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // no such path
-		{kernel.InvalidPath, args("paths", []string{path(id), "/D"})},
+		{tool.Invalid, args("paths", []string{storagePathOf(nb)})},                             // the notebook's own page
+		{tool.NotFound, args("ids", []string{id, actiontest.Nowhere})},                         // all or none
+		{tool.NotFound, args("paths", []string{"/" + actiontest.Nowhere + storagePathOf(id)})}, // no such path
+		{kernel.InvalidPath, args("paths", []string{storagePathOf(id), "/D"})},
 	} {
-		k.Refused(t, act(t, "remove"), c.call, c.kind)
+		k.Refused(t, findAction(t, "remove"), c.call, c.kind)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
-	on, missing := byID("id")
-	guarded(t, "remove", access.Delete, on, missing)
+	on, missing := guardedByID("id")
+	checkGuarded(t, "remove", access.Delete, on, missing)
 }
 
 // Every target must pass before any write.
@@ -88,7 +88,7 @@ func TestRemoveOneDenied(t *testing.T) {
 	k.Levels[kernel.ID(low)] = access.Write
 	a, b := k.Doc(nb, "/D", ""), k.Doc(low, "/D", "")
 	k.ResetCalls()
-	k.Refused(t, act(t, "remove"), args("ids", []string{a, b}), tool.Denied)
+	k.Refused(t, findAction(t, "remove"), args("ids", []string{a, b}), tool.Denied)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("wrote: %v", w)
 	}
@@ -99,7 +99,7 @@ func TestRemovePartly(t *testing.T) {
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
 	a, b := k.Doc(nb, "/1", ""), k.Doc(nb, "/2", "")
-	r := k.Request(t, act(t, "remove"), args("ids", []string{a, b}))
+	r := k.Request(t, findAction(t, "remove"), args("ids", []string{a, b}))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -119,21 +119,21 @@ func TestRemoveSharedPath(t *testing.T) {
 	k := actiontest.New(t)
 	nb, other := k.Notebook("A"), k.Notebook("B")
 	id := k.Doc(nb, "/D", "")
-	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: shared(func(stmt string) bool {
+	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: fakeRows(func(stmt string) bool {
 		return strings.Contains(stmt, "DISTINCT box")
 	}, `[{"box":"`+nb+`"},{"box":"`+other+`"}]`)})
 	t.Cleanup(k.Client.Close)
 	k.ResetCalls()
-	k.Refused(t, act(t, "remove"), args("paths", []string{path(id)}), kernel.InvalidPath)
+	k.Refused(t, findAction(t, "remove"), args("paths", []string{storagePathOf(id)}), kernel.InvalidPath)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("wrote: %v", w)
 	}
 	k.Levels[kernel.ID(other)] = access.None // that one must stay hidden
-	k.Must(t, act(t, "remove"), args("paths", []string{path(id)}))
+	k.Must(t, findAction(t, "remove"), args("paths", []string{storagePathOf(id)}))
 }
 
-// shared is a transport that answers some statements of SQL itself.
-func shared(mine func(stmt string) bool, rows string) http.RoundTripper {
+// fakeRows returns a transport that answers the statements of SQL for which mine is true with rows, a JSON array.
+func fakeRows(mine func(stmt string) bool, rows string) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path == "/api/query/sql" {
 			body, err := req.GetBody()
@@ -145,7 +145,7 @@ func shared(mine func(stmt string) bool, rows string) http.RoundTripper {
 				return nil, err
 			}
 			if mine(b.String()) {
-				return answer(`{"code":0,"msg":"","data":` + rows + `}`), nil
+				return okResponse(`{"code":0,"msg":"","data":` + rows + `}`), nil
 			}
 		}
 		return http.DefaultTransport.RoundTrip(req)

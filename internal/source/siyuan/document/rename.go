@@ -32,13 +32,14 @@ type renameResult struct {
 	Title string `json:"title" about:"its title now"`
 }
 
+// rename returns the action rename of the tool document.
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "rename", Purpose: "Give a document another title",
 		Guide: `Give id, or notebook and path. A title has no "/" in it. Documents below keep their place.`,
 		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Inverse:    renameInverse,
-		Needs:      []action.Need{needsOne(access.Write)},
+		Needs:      []action.Need{needsOneDocument(access.Write)},
 		Endpoints:  []string{"filetree/renameDocByID", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id", "title"},
 		Result:     renameResult{},
@@ -117,7 +118,7 @@ func visibleTitle(title string) string {
 
 // renameInverse returns the call that restores the current title.
 func renameInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
-	written := r.Written()
+	written := r.WritableTargets()
 	if len(written) == 0 {
 		return nil, nil
 	}
@@ -167,6 +168,7 @@ type setAttrResult struct {
 	Attrs   map[string]string `json:"attrs" about:"attributes as they are stored now"`
 }
 
+// setAttr returns the action set_attr of the tool document.
 func setAttr() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "set_attr", Purpose: "Set the icon or the cover of a document",

@@ -46,6 +46,7 @@ const (
 	longestQuery = 3000 // bytes; it gets longer as an SQL pattern
 )
 
+// searchDocs returns the action search_docs of the tool document.
 func searchDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "search_docs", Purpose: "Find documents of a notebook by their titles",
@@ -91,7 +92,7 @@ func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, 
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeReadOnly {
 		var all []kernel.FoundDocument
 		all, err = r.Kernel.SearchDocuments(ctx, query)
-		rows = ofNotebook(all, n)
+		rows = keepNotebook(all, n)
 	}
 	if err != nil {
 		return nil, err
@@ -119,23 +120,23 @@ func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, 
 // titleQuery selects the documents of a notebook that contain all words, at least one of them in their own title, name
 // or alias. A word with a slash is a part of a path.
 func titleQuery(notebook kernel.ID, words []string) string {
-	const searched = "(content || char(10) || name || char(10) || alias)"
-	const all = "(hpath || char(10) || name || char(10) || alias)"
+	const ownNames = "(content || char(10) || name || char(10) || alias)"
+	const pathOrNames = "(hpath || char(10) || name || char(10) || alias)"
 	var every, some []string
 	for _, word := range words {
-		every = append(every, kernel.Contains(all, word))
+		every = append(every, kernel.Contains(pathOrNames, word))
 		if strings.Contains(word, "/") {
 			some = append(some, kernel.Contains("hpath", word))
 		} else {
-			some = append(some, kernel.Contains(searched, word))
+			some = append(some, kernel.Contains(ownNames, word))
 		}
 	}
 	return "SELECT DISTINCT id, path, hpath FROM blocks WHERE type = 'd' AND box = " + kernel.Quote(string(notebook)) +
 		" AND " + strings.Join(every, " AND ") + " AND (" + strings.Join(some, " OR ") + ") LIMIT 100000"
 }
 
-// ofNotebook filters the documents that the kernel found in all notebooks.
-func ofNotebook(all []kernel.FoundDocument, n action.Target) []resultPlace {
+// keepNotebook filters the documents that the kernel found in all notebooks.
+func keepNotebook(all []kernel.FoundDocument, n action.Target) []resultPlace {
 	var out []resultPlace
 	for _, f := range all {
 		if f.Notebook == n.ID && storagePath.MatchString(f.Path) {
@@ -154,13 +155,13 @@ func isInScope(h *hit, scope string) bool {
 		id = lastID(scope)
 	}
 	if id.Valid() {
-		return id == h.Notebook || h.below(id)
+		return id == h.Notebook || h.isAtOrBelow(id)
 	}
 	scope = "/" + strings.Trim(scope, "/")
 	return scope == "/" || h.HPath == scope || strings.HasPrefix(h.HPath, scope+"/")
 }
 
-// below reports whether a hit is the document with this id, or a descendant of it.
-func (h *hit) below(id kernel.ID) bool {
+// isAtOrBelow reports whether a hit is the document with this id, or a descendant of it.
+func (h *hit) isAtOrBelow(id kernel.ID) bool {
 	return h.ID == id || strings.Contains(h.Path, "/"+string(id)+"/")
 }

@@ -24,7 +24,7 @@ func TestSetAttr(t *testing.T) {
 		{`{"cover":"assets/封面.png"}`, "", `background-image:url("/assets/封面.png");`},
 		{`{"cover":"","icon":"1F600"}`, "1f600", ""},
 	} {
-		k.Must(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(c.attrs)))
+		k.Must(t, findAction(t, "set_attr"), args("id", id, "attrs", json.RawMessage(c.attrs)))
 		got, err := k.Client.Attrs(t.Context(), kernel.ID(id))
 		if err != nil || got["icon"] != c.icon || got["title-img"] != c.cover {
 			t.Errorf("%s: icon %q, cover %q, %v", c.attrs, got["icon"], got["title-img"], err)
@@ -40,13 +40,13 @@ func TestSetAttrRefused(t *testing.T) {
 		`{}`, `{"icon":"book"}`, `{"cover":"javascript:alert(1)"}`, `{"cover":"/assets/../conf/conf.json"}`,
 		`{"cover":"/data/x.png"}`, `{"cover":"https://a/\");color:red;"}`, `{"cover":"file:///etc/passwd"}`,
 	} {
-		k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(attrs)), tool.Invalid)
+		k.Refused(t, findAction(t, "set_attr"), args("id", id, "attrs", json.RawMessage(attrs)), tool.Invalid)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
-	on, missing := byID("id", "attrs", map[string]string{"icon": "1f4d4"})
-	guarded(t, "set_attr", access.Write, on, missing)
+	on, missing := guardedByID("id", "attrs", map[string]string{"icon": "1f4d4"})
+	checkGuarded(t, "set_attr", access.Write, on, missing)
 }
 
 func TestSetAttrTakesTheKernelsForm(t *testing.T) {
@@ -54,12 +54,12 @@ func TestSetAttrTakesTheKernelsForm(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Doc(k.Notebook("A"), "/D", "")
 	k.OwnForm(t, "/api/attr/setBlockAttrs", `a b.png`, `a%20b.png`)
-	got := k.Must(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"cover":"/assets/a b.png"}`)))
+	got := k.Must(t, findAction(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"cover":"/assets/a b.png"}`)))
 	if want := `background-image:url("/assets/a%20b.png");`; got.Get("attrs.title-img").String() != want {
 		t.Errorf("got %s, want %s", got.Raw, want)
 	}
-	k.Client = kernel.New(k.URL(), kernel.Options{Transport: lazy("/api/attr/setBlockAttrs")})
-	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), kernel.Mismatch)
+	k.Client = kernel.New(k.URL(), kernel.Options{Transport: fakeSuccess("/api/attr/setBlockAttrs")})
+	k.Refused(t, findAction(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), kernel.Mismatch)
 }
 
 // The inverse is a call that sets icon and cover back to their former values, also if a value was empty.
@@ -70,7 +70,7 @@ func TestSetAttrInverse(t *testing.T) {
 	if err := k.Client.SetAttrs(t.Context(), kernel.ID(id), map[string]string{"title-img": "background-color:red"}); err != nil {
 		t.Fatal(err)
 	}
-	a := act(t, "set_attr")
+	a := findAction(t, "set_attr")
 	r := k.Request(t, a, args("id", id, "attrs", map[string]string{"icon": "1f4d4", "cover": ""}))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)

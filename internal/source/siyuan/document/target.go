@@ -15,6 +15,7 @@ import (
 
 // This file finds the documents and notebooks that arguments name, and the levels that they need.
 
+// storagePath matches the storage path of a document: /<id>/<id>.sy.
 var storagePath = lazyregexp.New(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
 
 // lastID returns the last id in a storage path, which is that of the document.
@@ -40,6 +41,7 @@ func notebookOf(ctx context.Context, r *action.Request, id string) (action.Targe
 	return action.NotebookTarget(n), nil
 }
 
+// listedNotebook returns a notebook from the list of those that may be read; any other is not found.
 func listedNotebook(ctx context.Context, r *action.Request, id string) (*kernel.Notebook, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -89,9 +91,9 @@ func needsOpenNotebook(level access.Level, param string) action.Need {
 	return need
 }
 
-// pageOf returns the storage path of a notebook's own page, which has the notebook's id. An action on the page would
+// notebookPagePath returns the storage path of a notebook's own page, which has the notebook's id. An action on the page would
 // affect the notebook.
-func pageOf(notebook kernel.ID) string { return "/" + string(notebook) + ".sy" }
+func notebookPagePath(notebook kernel.ID) string { return "/" + string(notebook) + ".sy" }
 
 // notebookName returns the name of a readable notebook.
 func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string, error) {
@@ -122,7 +124,7 @@ func wholeDocument(ctx context.Context, r *action.Request, param, id string) (ac
 // returns the notebook.
 func atPath(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, notebook)
-	if err != nil || path == "/" || path == pageOf(n.ID) {
+	if err != nil || path == "/" || path == notebookPagePath(n.ID) {
 		return n, err
 	}
 	t, err := byPath(ctx, r, path)
@@ -152,8 +154,8 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	return t, nil
 }
 
-// byOnlyPath is like [byPath] for a path without a notebook. It must exist in exactly one.
-func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
+// byUniquePath is like [byPath] for a path without a notebook. It must exist in exactly one.
+func byUniquePath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
 		return t, err
@@ -187,8 +189,8 @@ func needsDocument(level access.Level, param string) action.Need {
 	})
 }
 
-// needsOne returns an [action.Need] for a level on the document given by id, or by notebook and path.
-func needsOne(level access.Level) action.Need {
+// needsOneDocument returns an [action.Need] for a level on the document given by id, or by notebook and path.
+func needsOneDocument(level access.Level) action.Need {
 	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var t action.Target
 		var err error

@@ -13,8 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, document.Tool(), name)
 }
@@ -22,8 +22,8 @@ func act(t testing.TB, name string) *action.Action {
 // args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
-// text returns the payload of an error without the names that the caller gave.
-func text(err error, names ...string) string {
+// errorPayload returns the payload of an error without the names that the caller gave.
+func errorPayload(err error, names ...string) string {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return err.Error()
@@ -35,16 +35,16 @@ func text(err error, names ...string) string {
 	return out
 }
 
-// guarded checks that an action is denied in a notebook of every level below need, and that it
+// checkGuarded checks that an action is denied in a notebook of every level below need, and that it
 // answers for a hidden notebook as if its target did not exist. on creates a target in a notebook
 // and returns the arguments for it, with the names in them that differ between two answers.
 // missing returns arguments of the same form for a target that does not exist.
-func guarded(
+func checkGuarded(
 	t *testing.T, name string, need access.Level,
 	on func(k *actiontest.Kit, notebook string) (call string, names []string), missing func(k *actiontest.Kit) string,
 ) {
 	t.Helper()
-	a := act(t, name)
+	a := findAction(t, name)
 	for level := access.Read; level < need; level++ {
 		k := actiontest.New(t)
 		id := k.Notebook("Low")
@@ -58,13 +58,13 @@ func guarded(
 	k.Levels[kernel.ID(id)] = access.None
 	hidden := k.Refused(t, a, call, tool.NotFound)
 	gone := k.Refused(t, a, missing(k), tool.NotFound)
-	if got, want := text(hidden, names...), text(gone, actiontest.Nowhere); got != want {
+	if got, want := errorPayload(hidden, names...), errorPayload(gone, actiontest.Nowhere); got != want {
 		t.Errorf("%s tells what is hidden from what is not there:\n%s\n%s", name, got, want)
 	}
 }
 
-// byID returns the functions on and missing of [guarded] for an action whose argument is a document's id.
-func byID(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
+// guardedByID returns the functions on and missing of [checkGuarded] for an action whose argument is a document's id.
+func guardedByID(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
 	return func(k *actiontest.Kit, notebook string) (string, []string) {
 			id := k.Doc(notebook, "/D", "text")
 			return args(append([]any{param, id}, more...)...), []string{id}
@@ -73,8 +73,8 @@ func byID(param string, more ...any) (func(*actiontest.Kit, string) (string, []s
 		}
 }
 
-// byNotebook is like [byID], for an action whose argument is a notebook's id.
-func byNotebook(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
+// guardedByNotebook is like [guardedByID], for an action whose argument is a notebook's id.
+func guardedByNotebook(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
 	return func(_ *actiontest.Kit, notebook string) (string, []string) {
 			return args(append([]any{param, notebook}, more...)...), []string{notebook}
 		}, func(*actiontest.Kit) string {
@@ -82,8 +82,8 @@ func byNotebook(param string, more ...any) (func(*actiontest.Kit, string) (strin
 		}
 }
 
-// hpath returns the kernel's human path of a document, "" if the document is gone.
-func hpath(t testing.TB, k *actiontest.Kit, id string) string {
+// hpathOf returns the kernel's human path of a document, "" if the document is gone.
+func hpathOf(t testing.TB, k *actiontest.Kit, id string) string {
 	t.Helper()
 	path, err := k.Client.HPathByID(t.Context(), kernel.ID(id))
 	if err != nil {
@@ -92,7 +92,8 @@ func hpath(t testing.TB, k *actiontest.Kit, id string) string {
 	return path
 }
 
-func path(id string) string { return "/" + id + ".sy" }
+// storagePathOf returns the storage path of a document at the top of a notebook.
+func storagePathOf(id string) string { return "/" + id + ".sy" }
 
 func TestTool(t *testing.T) {
 	t.Parallel()
@@ -109,7 +110,7 @@ func TestTool(t *testing.T) {
 			t.Errorf("%s does not say all about itself", a.Name)
 		}
 	}
-	if n := act(t, "doc_to_heading").Needed(); n != access.Delete {
+	if n := findAction(t, "doc_to_heading").HighestLevel(); n != access.Delete {
 		t.Errorf("doc_to_heading, which removes a document, needs %s", n)
 	}
 }

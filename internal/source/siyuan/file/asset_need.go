@@ -33,7 +33,7 @@ func usersOf(ctx context.Context, r *action.Request, a assetPath) (assetUse, err
 			u.owners = append(u.owners, f.Notebook)
 		}
 	}
-	mentioned, err := r.Kernel.Mentions(ctx, a.spellings())
+	mentioned, err := r.Kernel.NotebooksMentioning(ctx, a.spellings())
 	if err != nil {
 		return assetUse{}, err
 	}
@@ -48,7 +48,7 @@ func usersOf(ctx context.Context, r *action.Request, a assetPath) (assetUse, err
 }
 
 // removedNotebooks returns a function that reports whether a notebook no longer exists. The index keeps rows of a
-// removed notebook for a while; these do not count. A hidden notebook still exists, although it is not listed.
+// removed notebook for a while; these do not count. A hidden notebook never counts as removed: what it used stays hidden.
 func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
@@ -89,21 +89,23 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	}
 	all := append(slices.Clone(u.owners), u.mentions...)
 	if len(all) == 0 {
-		return nil, unownedTargets(ctx, r, level, e, subject)
+		return nil, checkUnowned(ctx, r, level, e, subject)
 	}
-	if slices.ContainsFunc(all, func(n kernel.ID) bool { return !r.Readable(n) }) || level == access.Read && len(u.owners) == 0 {
+	usedByHidden := slices.ContainsFunc(all, func(n kernel.ID) bool { return !r.Readable(n) })
+	onlyMentioned := len(u.owners) == 0 // anybody can write its path into a note, which must not make it readable
+	if usedByHidden || level == access.Read && onlyMentioned {
 		return nil, access.NotFound(access.Asset, subject)
 	}
-	if err := unseenUsers(ctx, r, level, e, subject); err != nil {
+	if err := checkUnseenUsers(ctx, r, level, e, subject); err != nil {
 		return nil, err
 	}
 	return []action.Target{{What: access.Asset, Subject: subject, Path: e.Path, Notebook: all[0], Also: all[1:]}}, nil
 }
 
-// unownedTargets decides about an asset that no document is known to use. If the kernel lists it as unused, it belongs
+// checkUnowned decides about an asset that no document is known to use. If the kernel lists it as unused, it belongs
 // to nobody. Otherwise it is used where the index does not look, such as in a database, so it may belong to any
 // notebook. The same holds while a hidden notebook is closed, because the index does not cover closed notebooks.
-func unownedTargets(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
+func checkUnowned(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	blind, err := hasHiddenClosed(ctx, r)
 	if err != nil {
 		return err
@@ -130,11 +132,11 @@ func hasHiddenClosed(ctx context.Context, r *action.Request) (bool, error) {
 	return slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && !r.Readable(n.ID) }), err
 }
 
-// unseenUsers checks uses of an asset that the index of documents does not show. An asset named by a database of a
+// checkUnseenUsers checks uses of an asset that the index of documents does not show. An asset named by a database of a
 // hidden notebook is treated as missing. To change an asset, a caller needs the level in closed notebooks and in all
 // notebooks with databases that name it, because the kernel changes both when it renames an asset. Databases are read
 // only if some notebook lacks the level.
-func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
+func checkUnseenUsers(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	denied := r.Levels.Everywhere(ctx, level)
 	if denied == nil {
 		return nil
@@ -147,15 +149,15 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	if err != nil {
 		return err
 	}
-	some := hidden // databases that matter to a reader
+	relevant := hidden // databases that matter to a reader
 	lacks := func(id kernel.ID) bool { return r.Levels.Of(id) < level }
 	if level > access.Read {
 		if slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && lacks(n.ID) }) {
 			return denied
 		}
-		some = nil
+		relevant = nil
 	}
-	databases, err := databasesNaming(ctx, r, e.Path, some)
+	databases, err := databasesNaming(ctx, r, e.Path, relevant)
 	if err != nil {
 		return err
 	}
@@ -177,11 +179,11 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	return nil
 }
 
-// databasesNaming returns which of the databases in some name an asset; nil means all databases.
-func databasesNaming(ctx context.Context, r *action.Request, asset string, some map[kernel.ID]bool) (list []kernel.ID, err error) {
-	err = r.Kernel.DatabaseTexts(ctx, some, func(database kernel.ID, text string) {
-		n := action.NewNaming([]string{asset})
-		if n.Read(text); n.Has(asset) && !slices.Contains(list, database) {
+// databasesNaming returns which databases name an asset, among those in only; nil means all databases.
+func databasesNaming(ctx context.Context, r *action.Request, asset string, only map[kernel.ID]bool) (list []kernel.ID, err error) {
+	err = r.Kernel.DatabaseTexts(ctx, only, func(database kernel.ID, text string) {
+		n := action.NewAssetMentions([]string{asset})
+		if n.AddText(text); n.Has(asset) && !slices.Contains(list, database) {
 			list = append(list, database)
 		}
 	})

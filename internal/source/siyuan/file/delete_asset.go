@@ -24,6 +24,7 @@ type deleteAssetResult struct {
 	Path    string `json:"path" about:"the asset that is gone"`
 }
 
+// deleteAsset returns the action delete_asset of the tool file.
 func deleteAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "delete_asset", Purpose: "Delete an asset that no document uses",
@@ -45,22 +46,22 @@ func deleteAsset() *action.Action {
 			return nil, err
 		}
 		if !a.Force {
-			if err := isUnused(ctx, r, at); err != nil {
+			if err := checkUnused(ctx, r, at); err != nil {
 				return nil, err
 			}
 		}
 		if err := r.Kernel.RemoveUnusedAsset(ctx, at); err != nil {
 			return nil, err
 		}
-		if err := isGone(ctx, r, at); err != nil {
+		if err := checkGone(ctx, r, at); err != nil {
 			return nil, err
 		}
 		return deleteAssetResult{true, a.Path}, nil
 	})
 }
 
-// isUnused refuses an asset that is in use, because the kernel would delete it nevertheless.
-func isUnused(ctx context.Context, r *action.Request, path string) error {
+// checkUnused refuses an asset that is in use, because the kernel would delete it nevertheless.
+func checkUnused(ctx context.Context, r *action.Request, path string) error {
 	u, err := unusedAssets(ctx, r)
 	if err != nil || slices.Contains(u.files, path) {
 		return err
@@ -70,8 +71,8 @@ func isUnused(ctx context.Context, r *action.Request, path string) error {
 	return e
 }
 
-// isGone checks that a file no longer exists.
-func isGone(ctx context.Context, r *action.Request, path string) error {
+// checkGone checks that a file no longer exists.
+func checkGone(ctx context.Context, r *action.Request, path string) error {
 	e, err := datafile.Locate(ctx, r.Kernel, path)
 	if err != nil || e == nil {
 		return err
@@ -89,6 +90,7 @@ type removedAssets struct {
 	Kept    []string `json:"kept,omitempty" about:"paths SiYuan calls unused, and a document uses or may use"`
 }
 
+// removeUnusedAssets returns the action remove_unused_assets of the tool file.
 func removeUnusedAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "remove_unused_assets", Purpose: "Delete all assets that no document uses",
@@ -118,13 +120,13 @@ func removeUnusedAssets() *action.Action {
 		for {
 			u, err := unusedAssets(ctx, r)
 			if err != nil {
-				return nil, action.RemovedBefore(err, out.Removed)
+				return nil, action.AddRemoved(err, out.Removed)
 			}
 			out.Kept = u.used
 			removed, err := removeEach(ctx, r, u.files)
 			out.Removed = append(out.Removed, removed...)
 			if err != nil {
-				return nil, action.RemovedBefore(err, out.Removed)
+				return nil, action.AddRemoved(err, out.Removed)
 			}
 			if u.total < kernel.MaxUnusedAssets || len(removed) == 0 {
 				break

@@ -48,7 +48,7 @@ func exportMarkdown(ctx context.Context, r *action.Request, t action.Target) (ke
 	if err != nil {
 		return kernel.Markdown{}, err
 	}
-	if redactor.Covers(kramdown) {
+	if redactor.HidesAnchorIn(kramdown) {
 		md.Content = withFrontMatter(md.Content, redactor.Text(kramdown))
 	}
 	if md.HPath == "" && md.Content == "" { // this is how the kernel reports a missing document
@@ -102,6 +102,7 @@ type exportMDArgs struct {
 	ID kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
 }
 
+// exportMD returns the action export_md of the tool file.
 func exportMD() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "export_md", Purpose: "Export a document as standard Markdown",
@@ -132,6 +133,7 @@ type exportResourcesResult struct {
 // archiveName matches the paths of archives that the kernel makes; no other path is fetched.
 var archiveName = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
 
+// exportResources returns the action export_resources of the tool file.
 func exportResources() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "export_resources", Purpose: "Pack assets, emojis or templates into a zip",
@@ -170,7 +172,7 @@ func exportResources() *action.Action {
 		res := exportResourcesResult{Path: exported}
 		if a.Output != "" {
 			res.Output = out.path()
-			if res.Bytes, err = save(out, a.Output, func(w io.Writer) (int64, error) {
+			if res.Bytes, err = writeNewFile(out, a.Output, func(w io.Writer) (int64, error) {
 				return r.Kernel.CopyFile(ctx, exported, w, maxArchive)
 			}); err != nil {
 				return nil, err
@@ -208,10 +210,10 @@ func pathsToPack(ctx context.Context, r *action.Request, requested []string) (pa
 // maxArchive bounds an archive written to this machine, in bytes.
 const maxArchive = 4 << 30
 
-// save writes a new local file and never touches an existing one. It removes a file that it could not finish. text is
+// writeNewFile writes a new local file and never touches an existing one. It removes a file that it could not finish. text is
 // the path as the user gave it, for errors.
-func save(at localFile, text string, write func(io.Writer) (int64, error)) (int64, error) {
-	root, err := at.open()
+func writeNewFile(at localFile, text string, write func(io.Writer) (int64, error)) (int64, error) {
+	root, err := at.openRoot()
 	if err != nil {
 		return 0, diskError("write", text, err)
 	}

@@ -41,6 +41,7 @@ type extractResult struct {
 // defaultOutput is the default folder for documents, below the first allowed folder.
 const defaultOutput = "siyuan-extracted"
 
+// extractDoc returns the action extract_doc of the tool file.
 func extractDoc() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "extract_doc", Purpose: "Write a document and its assets to a local folder",
@@ -74,7 +75,7 @@ func extractDoc() *action.Action {
 			return nil, err
 		}
 		defer x.close()
-		if err := x.text(title+".md", md.Content); err != nil {
+		if err := x.writeText(title+".md", md.Content); err != nil {
 			return nil, err
 		}
 		if err := copyAssets(ctx, r, t, md.Content, x, &out); err != nil {
@@ -130,7 +131,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 			skip(address, "there is no such file")
 			continue
 		}
-		err = x.copy(ctx, r.Kernel, e.Path, a.plain)
+		err = x.copyFile(ctx, r.Kernel, e.Path, a.plain)
 		if wrong := localWriteError(err); wrong != "" {
 			skip(address, wrong)
 			continue

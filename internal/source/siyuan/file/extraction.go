@@ -36,7 +36,7 @@ type extraction struct {
 // openExtraction creates the folder dir below an allowed one. It reuses a folder that was created here before: it
 // removes the files written that time and nothing else. It refuses a folder that has content but no marker.
 func openExtraction(at localFile, dir string) (*extraction, error) {
-	allowed, err := at.open()
+	allowed, err := at.openRoot()
 	if err != nil {
 		return nil, diskError("write", at.path(), err)
 	}
@@ -120,13 +120,13 @@ func (x *extraction) writeMarker() error {
 	return nil
 }
 
-// text writes a text file.
-func (x *extraction) text(name, content string) error {
+// writeText writes a text file.
+func (x *extraction) writeText(name, content string) error {
 	return x.write(name, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(content)) })
 }
 
-// copy copies a file of the workspace to name, a path with slashes.
-func (x *extraction) copy(ctx context.Context, k *kernel.Client, from, name string) error {
+// copyFile copies a file of the workspace to name, a path with slashes.
+func (x *extraction) copyFile(ctx context.Context, k *kernel.Client, from, name string) error {
 	return x.write(name, func(w io.Writer) (int64, error) { return k.CopyFile(ctx, "/data/"+from, w, maxAsset) })
 }
 

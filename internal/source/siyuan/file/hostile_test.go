@@ -11,9 +11,9 @@ import (
 	"collie/internal/tool"
 )
 
-// hostile are ways to write a path that leads somewhere else, or to what is not an asset. NB stands
+// hostilePaths are ways to write a path that leads somewhere else, or to what is not an asset. NB stands
 // for the id of a notebook.
-var hostile = []string{
+var hostilePaths = []string{
 	"", " ", ".", "..", "/", "assets", "assets/", "/assets/../conf/conf.json",
 	"assets/..", "assets/../conf/conf.json", "assets/../../conf/conf.json", "assets/./../conf.json", "assets//x.png", "./assets/x.png",
 	"assets/sub/../../20240101120000-abcdefg.sy", "../assets/x.png", "x/../assets/x.png",
@@ -51,20 +51,20 @@ func TestHostilePaths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(outside, "passwd"), []byte("root"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(w.dir, "link")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(w.localDir, "link")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	for _, p := range hostile {
-		w.refusesPath(strings.ReplaceAll(p, "NB", string(w.nb)))
+	for _, p := range hostilePaths {
+		w.checkPathRefused(strings.ReplaceAll(p, "NB", string(w.openNotebook)))
 	}
 	for name, make := range map[string]func(string) string{ // what writes to this machine, or names a folder
-		"upload_asset":     func(p string) string { return args("localFilePath", w.local("x.png", "x"), "assetsDirPath", p) },
-		"extract_doc":      func(p string) string { return args("id", w.doc, "outputDir", p) },
-		"export_resources": func(p string) string { return args("paths", []string{shown}, "outputPath", p) },
+		"upload_asset":     func(p string) string { return args("localFilePath", w.writeLocal("x.png", "x"), "assetsDirPath", p) },
+		"extract_doc":      func(p string) string { return args("id", w.openDoc, "outputDir", p) },
+		"export_resources": func(p string) string { return args("paths", []string{shownAsset}, "outputPath", p) },
 	} {
-		for _, p := range hostileLocal(outside, name == "upload_asset") {
+		for _, p := range hostileLocalPaths(outside, name == "upload_asset") {
 			w.ResetCalls()
-			if got, err := w.Do(t, act(t, name), make(p)); err == nil {
+			if got, err := w.Do(t, findAction(t, name), make(p)); err == nil {
 				t.Errorf("%s took %q: %s", name, p, got.Raw)
 			}
 			for _, c := range w.Writes() {
@@ -75,7 +75,7 @@ func TestHostilePaths(t *testing.T) {
 	if list, err := os.ReadDir(outside); err != nil || len(list) != 1 {
 		t.Errorf("something was written outside: %v, %v", list, err)
 	}
-	if !w.exists(shown) {
+	if !w.hasFile(shownAsset) {
 		t.Error("an asset is gone")
 	}
 }
@@ -88,19 +88,19 @@ func TestSymlinks(t *testing.T) {
 	w.Symlink("/data/assets/link.png", []byte("root"))
 	w.Symlink("/data/templates/link.md", []byte("root"))
 	for _, p := range []string{"assets/link/passwd", "assets/link.png", "assets/link", "link.md", "templates/link.md", "/data/templates/link.md"} {
-		w.refusesPath(p)
+		w.checkPathRefused(p)
 	}
 }
 
-// refusesPath checks that every action that takes a path of the workspace, or a local one, refuses p.
-func (w *workspace) refusesPath(p string) {
+// checkPathRefused checks that every action that takes a path of the workspace, or a local one, refuses p.
+func (w *workspace) checkPathRefused(p string) {
 	w.t.Helper()
 	for name, make := range map[string]func(path string) string{
 		"delete_asset":       func(p string) string { return args("path", p, "force", true) },
 		"rename_asset":       func(p string) string { return args("oldPath", p, "newName", "x") },
 		"get_image_ocr_text": func(p string) string { return args("path", p) },
 		"read_template":      func(p string) string { return args("path", p) },
-		"render":             func(p string) string { return args("engine", "template", "id", w.doc, "path", p) },
+		"render":             func(p string) string { return args("engine", "template", "id", w.openDoc, "path", p) },
 		"export_resources":   func(p string) string { return args("paths", []string{p}) },
 		"upload_asset":       func(p string) string { return args("localFilePath", p) },
 	} {
@@ -108,7 +108,7 @@ func (w *workspace) refusesPath(p string) {
 			continue // the folder is allowed there, see TestExportResourcesFolder
 		}
 		w.ResetCalls()
-		got, err := w.Do(w.t, act(w.t, name), make(p))
+		got, err := w.Do(w.t, findAction(w.t, name), make(p))
 		if err == nil {
 			w.t.Errorf("%s took %q: %s", name, p, got.Raw)
 		}
@@ -125,8 +125,8 @@ func (w *workspace) refusesPath(p string) {
 	}
 }
 
-// hostileLocal returns paths that are refused as local targets or, if upload, as folders for uploads.
-func hostileLocal(outside string, upload bool) []string {
+// hostileLocalPaths returns paths that are refused as local targets or, if upload, as folders for uploads.
+func hostileLocalPaths(outside string, upload bool) []string {
 	list := []string{
 		"..", "../x", "a/../../x", "/", "/etc", outside, outside + "/x", ".ssh/x", "a/.hidden/x", "link", "link/x", "a/\x00", "a\n",
 		`..\x`, `a\..\..\x`, "%2e%2e/x", "a/%2e%2e%2fx", "．．/x", "‥/x", "a/.\u200b./x", "..／x", "id_rsa", "a/server.pem", "a/x.sy", "a/ ../x", "a/.. /x",
@@ -142,16 +142,16 @@ func hostileLocal(outside string, upload bool) []string {
 func TestSymlinkedTemplate(t *testing.T) {
 	w := newWorkspace(t)
 	w.Symlink("/data/templates/link.md", []byte("token"))
-	w.refused("read_template", args("path", "link.md"), kernel.InvalidPath)
-	w.refused("render", args("engine", "template", "id", w.doc, "path", "link.md"), kernel.InvalidPath)
+	w.wantRefused("read_template", args("path", "link.md"), kernel.InvalidPath)
+	w.wantRefused("render", args("engine", "template", "id", w.openDoc, "path", "link.md"), kernel.InvalidPath)
 }
 
 // TestUnicodeNames makes sure that the rules against disguises let ordinary names through.
 func TestUnicodeNames(t *testing.T) {
 	w := newWorkspace(t)
-	w.named(
+	w.checkNamesAccepted(
 		"assets/你好。世界.png", "assets/和／或-20240101120000-aaaaaaa.png", "assets/等等….png", "assets/a b c.png", "assets/naïve é.png",
-		"assets/sub/deep/x.pdf", "assets/no-ending", string(w.nb)+"/20240101120000-abcdefg/assets/x.png",
+		"assets/sub/deep/x.pdf", "assets/no-ending", string(w.openNotebook)+"/20240101120000-abcdefg/assets/x.png",
 	)
 }
 
@@ -159,15 +159,15 @@ func TestUnicodeNames(t *testing.T) {
 func TestOddNames(t *testing.T) {
 	w := newWorkspace(t)
 	w.NeedsVault("its file API takes no such names")
-	w.named("assets/100%.png", "assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png")
+	w.checkNamesAccepted("assets/100%.png", "assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png")
 }
 
-// named creates assets and requests them by their names.
-func (w *workspace) named(paths ...string) {
+// checkNamesAccepted creates assets and requests them by their names.
+func (w *workspace) checkNamesAccepted(paths ...string) {
 	w.t.Helper()
-	w.Levels[w.nb] = access.Read
+	w.Levels[w.openNotebook] = access.Read
 	for _, p := range paths {
 		w.File("/data/"+p, []byte("x"))
-		w.run("get_image_ocr_text", args("path", p)).is(args("path", p, "text", ""))
+		w.mustRun("get_image_ocr_text", args("path", p)).wantMembers(args("path", p, "text", ""))
 	}
 }

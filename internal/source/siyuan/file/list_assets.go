@@ -26,6 +26,7 @@ type getDocAssetsResult struct {
 	Count  int       `json:"count" about:"how many"`
 }
 
+// getDocAssets returns the action get_doc_assets of the tool file.
 func getDocAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_doc_assets", Purpose: "List the assets that a document uses",
@@ -67,6 +68,7 @@ type listUnusedAssetsResult struct {
 	Capped bool     `json:"capped,omitempty" about:"there may be more: the kernel names at most 512"`
 }
 
+// listUnusedAssets returns the action list_unused_assets of the tool file.
 func listUnusedAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "list_unused_assets", Purpose: "List assets that no document uses",
@@ -102,6 +104,7 @@ type getImageOCRTextResult struct {
 	Text string `json:"text" about:"the text in it"`
 }
 
+// getImageOCRText returns the action get_image_ocr_text of the tool file.
 func getImageOCRText() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_image_ocr_text", Purpose: "Read the text that SiYuan recognised in an image",
@@ -147,7 +150,7 @@ func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	if len(list) == 0 {
 		return out, nil
 	}
-	named, err := namedIn(ctx, r, list)
+	named, err := findMentions(ctx, r, list)
 	if err != nil {
 		return unusedList{}, err
 	}
@@ -170,19 +173,19 @@ func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	return out, nil
 }
 
-// namedIn looks for assets in all blocks. In databases it looks only for names that may be escaped: the kernel finds the
+// findMentions looks for assets in all blocks. In databases it looks only for names that may be escaped: the kernel finds the
 // others itself, and each database costs a request.
-func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Naming, error) {
-	n := action.NewNaming(list)
+func findMentions(ctx context.Context, r *action.Request, list []string) (*action.AssetMentions, error) {
+	n := action.NewAssetMentions(list)
 	texts, err := r.Kernel.AssetTextsOutside(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, text := range texts {
-		n.Read(text.Text)
+		n.AddText(text.Text)
 	}
 	if !slices.ContainsFunc(list, func(p string) bool { return escapableChar.MatchString(action.AssetTail(p)) && !n.Has(p) }) {
 		return n, nil
 	}
-	return n, r.Kernel.DatabaseTexts(ctx, nil, func(_ kernel.ID, text string) { n.Read(text) })
+	return n, r.Kernel.DatabaseTexts(ctx, nil, func(_ kernel.ID, text string) { n.AddText(text) })
 }

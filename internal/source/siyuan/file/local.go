@@ -30,9 +30,9 @@ type localFile struct {
 // path returns the whole path.
 func (l localFile) path() string { return filepath.Join(l.root, l.rel) }
 
-// open opens the allowed folder. The result never leads out of it, even if links change in the meantime. The caller
+// openRoot opens the allowed folder. The result never leads out of it, even if links change in the meantime. The caller
 // closes it.
-func (l localFile) open() (*os.Root, error) { return os.OpenRoot(l.root) }
+func (l localFile) openRoot() (*os.Root, error) { return os.OpenRoot(l.root) }
 
 // localPath checks the local path of an argument. A relative path is below the first allowed folder. A path outside of
 // all allowed folders is refused without accessing it.
@@ -49,7 +49,7 @@ func localPath(r *action.Request, text string) (localFile, error) {
 		}
 	}
 	if wrong := checkLocal(text); wrong != "" {
-		return localFile{}, badLocal(text, wrong)
+		return localFile{}, badLocalError(text, wrong)
 	}
 	path := filepath.Clean(text)
 	if !filepath.IsAbs(path) {
@@ -64,18 +64,18 @@ func localPath(r *action.Request, text string) (localFile, error) {
 		}
 		for _, p := range []string{relativeTo(root, path), rel} {
 			if wrong := checkOpen(p); wrong != "" {
-				return localFile{}, badLocal(text, wrong)
+				return localFile{}, badLocalError(text, wrong)
 			}
 		}
 		return localFile{root, rel}, nil
 	}
 	if within {
-		return localFile{}, badLocal(text, "leads out of the allowed folders through a symbolic link")
+		return localFile{}, badLocalError(text, "leads out of the allowed folders through a symbolic link")
 	}
-	return localFile{}, badLocal(text, "is outside of the allowed folders")
+	return localFile{}, badLocalError(text, "is outside of the allowed folders")
 }
 
-func badLocal(text, wrong string) error {
+func badLocalError(text, wrong string) error {
 	return datafile.BadPathError(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
 }
 
@@ -126,7 +126,7 @@ func checkOpen(rel string) string {
 		switch {
 		case strings.HasPrefix(name, "."):
 			return "names a hidden file or folder"
-		case keyLike(name):
+		case mayHoldSecrets(name):
 			return "has the name of a key, a password store or a file of credentials"
 		case strings.EqualFold(name, "conf.json") && i > 0 && strings.EqualFold(names[i-1], "conf"):
 			return "is the configuration of a SiYuan workspace, which holds its token"
@@ -172,7 +172,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 	if err != nil {
 		return nil, nil, at, err
 	}
-	root, err := at.open()
+	root, err := at.openRoot()
 	if err != nil {
 		return nil, nil, at, diskError("read", text, err)
 	}
@@ -238,9 +238,9 @@ func needsPlace(param, otherwise string) action.Need {
 	})
 }
 
-// secrets are patterns for names of files that contain secrets: keys, password stores, cookies, wallets, credentials.
+// secretPatterns are patterns for names of files that contain secrets: keys, password stores, cookies, wallets, credentials.
 // They are in lower case. Hidden files are refused anyway.
-var secrets = []string{
+var secretPatterns = []string{
 	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_ed25519", "authorized_keys*", "known_hosts*",
 	"*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.agilekeychain",
 	"*.asc", "*.gpg", "*.pgp", "*.age", "*.keychain*", "*.ovpn", "*.rdp", "*.psafe3", "*.der", "*.csr",
@@ -252,11 +252,11 @@ var secrets = []string{
 	"*_history", "mcp.json", "claude_desktop_config.json", "collie.json", "gateway.json",
 }
 
-// keyLike reports whether a file of this name may contain secrets. It rather refuses too much: a file can be renamed,
+// mayHoldSecrets reports whether a file of this name may contain secrets. It rather refuses too much: a file can be renamed,
 // but a secret that was sent cannot be called back.
-func keyLike(name string) bool {
+func mayHoldSecrets(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range secrets {
+	for _, pattern := range secretPatterns {
 		if ok, _ := path.Match(pattern, name); ok { // the patterns are constants and valid
 			return true
 		}

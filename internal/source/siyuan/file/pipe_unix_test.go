@@ -13,8 +13,8 @@ import (
 // TestUploadPipe: what is not a regular file is not opened, which might never return.
 func TestUploadPipe(t *testing.T) {
 	w := newWorkspace(t)
-	if err := syscall.Mkfifo(filepath.Join(w.dir, "pipe"), 0o600); err != nil {
+	if err := syscall.Mkfifo(filepath.Join(w.localDir, "pipe"), 0o600); err != nil {
 		t.Skip("no pipes here")
 	}
-	w.refused("upload_asset", args("localFilePath", "pipe"), tool.Invalid)
+	w.wantRefused("upload_asset", args("localFilePath", "pipe"), tool.Invalid)
 }

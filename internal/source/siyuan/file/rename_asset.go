@@ -32,6 +32,7 @@ type renamedAsset struct {
 	Warning string      `json:"warning,omitempty" about:"what is left to do"`
 }
 
+// renameAsset returns the action rename_asset of the tool file.
 func renameAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "rename_asset", Purpose: "Rename an asset, in all documents that use it as well",

@@ -50,6 +50,7 @@ type listedTemplate struct {
 	Render   map[string]any `json:"renderArgsTemplate" about:"arguments to render it, without the id" verbose:"yes"`
 }
 
+// listTemplates returns the action list_templates of the tool file.
 func listTemplates() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "list_templates", Purpose: "List templates, or those whose path contains a text",
@@ -95,6 +96,7 @@ type readTemplateResult struct {
 	Next      *int   `json:"nextOffset,omitempty" about:"where to go on"`
 }
 
+// readTemplate returns the action read_template of the tool file.
 func readTemplate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "read_template", Purpose: "Read the source of a template",
@@ -145,6 +147,7 @@ type renderResult struct {
 	Path    string `json:"path,omitempty" about:"the template" verbose:"yes"`
 }
 
+// render returns the action render of the tool file.
 func render() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "render", Purpose: "Render a template for a document, or a sprig text",

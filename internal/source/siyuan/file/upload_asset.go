@@ -48,6 +48,7 @@ type uploadResult struct {
 // defaultMaxUpload bounds an upload, even a confirmed one, in bytes.
 const defaultMaxUpload = 200 << 20
 
+// uploadAsset returns the action upload_asset of the tool file.
 func uploadAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "upload_asset", Purpose: "Store a local file as an asset",

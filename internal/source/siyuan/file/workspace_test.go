@@ -19,57 +19,57 @@ import (
 
 // Assets of the test workspace. All but loose are shown by a document.
 const (
-	shown         = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
-	spacedAddress = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20
-	shared        = "assets/both-20240101120000-ccccccc.png"   // in the open and in the other notebook
-	secret        = "assets/CANARY-20240101120000-ddddddd.png"
-	loose         = "assets/sub/loose-20240101120000-eeeeeee.txt"
+	shownAsset  = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
+	spacedAsset = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20
+	sharedAsset = "assets/both-20240101120000-ccccccc.png"   // in the open and in the other notebook
+	otherAsset  = "assets/CANARY-20240101120000-ddddddd.png"
+	unusedAsset = "assets/sub/loose-20240101120000-eeeeeee.txt"
 )
 
 // workspace is a kernel with two notebooks, assets and templates, and an allowed folder.
 type workspace struct {
 	*actiontest.Kit
-	t          *testing.T
-	nb, other  kernel.ID
-	doc, their kernel.ID
-	own        string // an asset in the folder of the other notebook, that no document shows
-	dir        string // the allowed folder
+	t                           *testing.T
+	openNotebook, otherNotebook kernel.ID
+	openDoc, otherDoc           kernel.ID
+	otherFolderAsset            string // an asset in the folder of the other notebook, that no document shows
+	localDir                    string // the allowed folder
 }
 
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 	t.Parallel()
 	w := &workspace{Kit: actiontest.New(t), t: t}
-	w.nb, w.other = kernel.ID(w.Notebook("Open 打开")), kernel.ID(w.Notebook("Other CANARY"))
-	for _, p := range []string{shown, spacedAddress, shared, secret, loose} {
+	w.openNotebook, w.otherNotebook = kernel.ID(w.Notebook("Open 打开")), kernel.ID(w.Notebook("Other CANARY"))
+	for _, p := range []string{shownAsset, spacedAsset, sharedAsset, otherAsset, unusedAsset} {
 		w.File("/data/"+p, []byte("content of "+p))
 	}
-	w.own = string(w.other) + "/assets/own-20240101120000-fffffff.png"
-	w.File("/data/"+w.own, []byte("own"))
+	w.otherFolderAsset = string(w.otherNotebook) + "/assets/own-20240101120000-fffffff.png"
+	w.File("/data/"+w.otherFolderAsset, []byte("own"))
 	w.File("/data/templates/work/meeting 会议.md", []byte("# .action{.title}\n\n会议 notes"))
 	w.File("/data/emojis/a.png", []byte("emoji"))
-	w.doc = kernel.ID(w.Doc(string(w.nb), "/Doc 文档", "![plan]("+shown+` "title")`+"\n\n![red]("+strings.ReplaceAll(spacedAddress, " ", "%20")+
-		")\n\n[both]("+shared+")"))
-	w.their = kernel.ID(w.Doc(string(w.other), "/CANARY", "![c]("+secret+")\n\n![b]("+shared+")"))
+	w.openDoc = kernel.ID(w.Doc(string(w.openNotebook), "/Doc 文档", "![plan]("+shownAsset+` "title")`+"\n\n![red]("+strings.ReplaceAll(spacedAsset, " ", "%20")+
+		")\n\n[both]("+sharedAsset+")"))
+	w.otherDoc = kernel.ID(w.Doc(string(w.otherNotebook), "/CANARY", "![c]("+otherAsset+")\n\n![b]("+sharedAsset+")"))
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.dir = dir
+	w.localDir = dir
 	w.Files = action.LocalFiles{Allowed: true, Roots: []string{dir}}
 	return w
 }
 
-// hide gives the other notebook level none.
-func (w *workspace) hide() *workspace {
-	w.Levels[w.other] = access.None
+// hideOther gives the other notebook level none.
+func (w *workspace) hideOther() *workspace {
+	w.Levels[w.otherNotebook] = access.None
 	return w
 }
 
-// local writes a file below the allowed folder and returns its path.
-func (w *workspace) local(name, content string) string {
+// writeLocal writes a file below the allowed folder and returns its path.
+func (w *workspace) writeLocal(name, content string) string {
 	w.t.Helper()
-	p := filepath.Join(w.dir, filepath.FromSlash(name))
+	p := filepath.Join(w.localDir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
 		w.t.Fatal(err)
 	}
@@ -79,22 +79,22 @@ func (w *workspace) local(name, content string) string {
 	return p
 }
 
-// exists reports whether the workspace has a file.
-func (w *workspace) exists(p string) bool {
+// hasFile reports whether the workspace has a file.
+func (w *workspace) hasFile(p string) bool {
 	_, err := w.Client.ReadFile(w.t.Context(), "/data/"+p)
 	return err == nil
 }
 
-// refused runs an action that must be refused with kind and without a write.
-func (w *workspace) refused(name, args string, kind tool.ErrorKind) *tool.Error {
+// wantRefused runs an action that must be refused with kind and without a write.
+func (w *workspace) wantRefused(name, args string, kind tool.ErrorKind) *tool.Error {
 	w.t.Helper()
-	return w.Refused(w.t, act(w.t, name), args, kind)
+	return w.Refused(w.t, findAction(w.t, name), args, kind)
 }
 
-// run runs an action.
-func (w *workspace) run(name, args string) (out result) {
+// mustRun runs an action.
+func (w *workspace) mustRun(name, args string) (out result) {
 	w.t.Helper()
-	return result{w.Must(w.t, act(w.t, name), args).Raw, w.t}
+	return result{w.Must(w.t, findAction(w.t, name), args).Raw, w.t}
 }
 
 // result is the result of an action.
@@ -103,8 +103,8 @@ type result struct {
 	t   *testing.T
 }
 
-// is compares members of the result with those of a JSON text.
-func (r result) is(want string) {
+// wantMembers compares members of the result with those of a JSON text.
+func (r result) wantMembers(want string) {
 	r.t.Helper()
 	var got, wanted map[string]any
 	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
@@ -123,8 +123,8 @@ func (r result) is(want string) {
 	}
 }
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, file.Tool(), name)
 }

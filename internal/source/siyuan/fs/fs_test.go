@@ -12,14 +12,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, fs.Tool(), name)
 }
 
-// notebook makes a notebook.
-func notebook(t testing.TB, kit *actiontest.Kit, name string) kernel.ID {
+// createNotebook makes a notebook.
+func createNotebook(t testing.TB, kit *actiontest.Kit, name string) kernel.ID {
 	t.Helper()
 	n, err := kit.Client.CreateNotebook(t.Context(), name)
 	if err != nil {
@@ -28,8 +28,8 @@ func notebook(t testing.TB, kit *actiontest.Kit, name string) kernel.ID {
 	return n.ID
 }
 
-// document makes a document.
-func document(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, markdown string) kernel.ID {
+// createDocument makes a document.
+func createDocument(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, markdown string) kernel.ID {
 	t.Helper()
 	id, err := kit.Client.CreateDocument(t.Context(), notebook, hpath, markdown, kernel.NewID())
 	if err != nil {
@@ -41,8 +41,8 @@ func document(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, mark
 // args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
-// texts returns the values at a path of a result as strings.
-func texts(v gjson.Result, path string) []string {
+// stringsAt returns the values at a path of a result as strings.
+func stringsAt(v gjson.Result, path string) []string {
 	out := []string{}
 	for _, one := range v.Get(path).Array() {
 		out = append(out, one.String())
@@ -50,8 +50,8 @@ func texts(v gjson.Result, path string) []string {
 	return out
 }
 
-// asked returns the endpoints that were requested since the last reset, in order.
-func asked(kit *actiontest.Kit) []string {
+// requestedPaths returns the endpoints that were requested since the last reset, in order.
+func requestedPaths(kit *actiontest.Kit) []string {
 	var out []string
 	for _, c := range kit.Calls() {
 		out = append(out, c.Path)
@@ -59,7 +59,8 @@ func asked(kit *actiontest.Kit) []string {
 	return out
 }
 
-func sorted(list []string) []string {
+// sortInPlace sorts list and returns it.
+func sortInPlace(list []string) []string {
 	slices.Sort(list)
 	return list
 }

@@ -17,17 +17,17 @@ import (
 func TestLs(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, hidden, closed := notebook(t, kit, "Work 工作"), notebook(t, kit, "Hidden"), notebook(t, kit, "Shut")
-	document(t, kit, work, "/Plan/Sub", "x")
-	document(t, kit, work, "/50% done", "x")
-	document(t, kit, work, "/Same", "x")
-	same := document(t, kit, work, "/Same", "x")
+	work, hidden, closed := createNotebook(t, kit, "Work 工作"), createNotebook(t, kit, "Hidden"), createNotebook(t, kit, "Shut")
+	createDocument(t, kit, work, "/Plan/Sub", "x")
+	createDocument(t, kit, work, "/50% done", "x")
+	createDocument(t, kit, work, "/Same", "x")
+	same := createDocument(t, kit, work, "/Same", "x")
 	kit.Levels[hidden] = access.None
 	if err := kit.Client.CloseNotebook(t.Context(), closed); err != nil {
 		t.Fatal(err)
 	}
-	root := kit.Must(t, act(t, "ls"), `{"path":"/"}`)
-	if diff := cmp.Diff([]string{"/AGENTS.md", "/Shut", "/USER_RULES.md", "/Work 工作"}, sorted(texts(root, "items.#.path"))); diff != "" {
+	root := kit.Must(t, findAction(t, "ls"), `{"path":"/"}`)
+	if diff := cmp.Diff([]string{"/AGENTS.md", "/Shut", "/USER_RULES.md", "/Work 工作"}, sortInPlace(stringsAt(root, "items.#.path"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if got := root.Get(`items.#(name=="Work 工作").children`).Int(); got != 4 {
@@ -36,31 +36,31 @@ func TestLs(t *testing.T) {
 	if !root.Get(`items.#(name=="Shut").closed`).Bool() || !root.Get(`items.#(name=="AGENTS.md").virtual`).Bool() {
 		t.Errorf("got %s", root.Raw)
 	}
-	if got := kit.Must(t, act(t, "ls"), `{}`); got.Raw != root.Raw {
+	if got := kit.Must(t, findAction(t, "ls"), `{}`); got.Raw != root.Raw {
 		t.Errorf("without a path: %s, want the root", got.Raw)
 	}
-	got := kit.Must(t, act(t, "ls"), args("path", "/Work 工作"))
-	paths := texts(got, "items.#.path")
+	got := kit.Must(t, findAction(t, "ls"), args("path", "/Work 工作"))
+	paths := stringsAt(got, "items.#.path")
 	if len(paths) != 4 {
 		t.Fatalf("got %s", got.Raw)
 	}
 	for _, path := range paths { // every path that is shown can be used
-		kit.Must(t, act(t, "read"), args("path", path))
+		kit.Must(t, findAction(t, "read"), args("path", path))
 	}
 	if !strings.Contains(strings.Join(paths, "\n"), "/Work 工作/Same#"+string(same)) {
 		t.Errorf("documents of one title are not told apart: %q", paths)
 	}
-	sub := kit.Must(t, act(t, "ls"), args("path", "/Plan"))
-	if diff := cmp.Diff([]string{"/Work 工作/Plan/Sub"}, texts(sub, "items.#.path")); diff != "" {
+	sub := kit.Must(t, findAction(t, "ls"), args("path", "/Plan"))
+	if diff := cmp.Diff([]string{"/Work 工作/Plan/Sub"}, stringsAt(sub, "items.#.path")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if leaf := kit.Must(t, act(t, "ls"), args("path", "/Work 工作/Plan/Sub")); leaf.Get("items").Raw != "[]" {
+	if leaf := kit.Must(t, findAction(t, "ls"), args("path", "/Work 工作/Plan/Sub")); leaf.Get("items").Raw != "[]" {
 		t.Errorf("a leaf: %s", leaf.Raw)
 	}
 	for _, path := range []string{"/Hidden", "/Nothing"} {
-		kit.Refused(t, act(t, "ls"), args("path", path), tool.NotFound)
+		kit.Refused(t, findAction(t, "ls"), args("path", path), tool.NotFound)
 	}
-	kit.Refused(t, act(t, "ls"), args("path", "/AGENTS.md"), kernel.InvalidPath)
+	kit.Refused(t, findAction(t, "ls"), args("path", "/AGENTS.md"), kernel.InvalidPath)
 	for _, c := range kit.Calls() {
 		if c.Get("notebook").String() == string(hidden) {
 			t.Errorf("a hidden notebook was looked into: %v", c)
@@ -71,12 +71,12 @@ func TestLs(t *testing.T) {
 func TestTree(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
+	work, hidden := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Hidden")
 	kit.Levels[hidden] = access.None
-	document(t, kit, hidden, "/Secret", "x")
-	document(t, kit, work, "/A/B/C/D", "x")
-	document(t, kit, work, "/Leaf", "x")
-	got := kit.Must(t, act(t, "tree"), args("path", "/Work", "maxDepth", 2))
+	createDocument(t, kit, hidden, "/Secret", "x")
+	createDocument(t, kit, work, "/A/B/C/D", "x")
+	createDocument(t, kit, work, "/Leaf", "x")
+	got := kit.Must(t, findAction(t, "tree"), args("path", "/Work", "maxDepth", 2))
 	if strings.Contains(got.Raw, "Secret") || got.Get("topLevelDocumentCount").Int() != 2 || got.Get("partial").Bool() || got.Get("errors").Raw != "[]" {
 		t.Errorf("got %s", got.Raw)
 	}
@@ -86,17 +86,17 @@ func TestTree(t *testing.T) {
 	if leaf := got.Get(`tree.#(name=="Leaf").children`).Raw; leaf != "[]" {
 		t.Errorf("a leaf has children %s", leaf)
 	}
-	if got := kit.Must(t, act(t, "tree"), args("path", "/Work", "maxDepth", 0)).Get(`tree.#(name=="A").children`).Raw; got != "1" {
+	if got := kit.Must(t, findAction(t, "tree"), args("path", "/Work", "maxDepth", 0)).Get(`tree.#(name=="A").children`).Raw; got != "1" {
 		t.Errorf("without depth: children %s, want their number", got)
 	}
-	all := kit.Must(t, act(t, "tree"), `{"path":"/"}`)
-	if diff := cmp.Diff([]string{"/Work", "/AGENTS.md", "/USER_RULES.md"}, texts(all, "tree.#.path")); diff != "" {
+	all := kit.Must(t, findAction(t, "tree"), `{"path":"/"}`)
+	if diff := cmp.Diff([]string{"/Work", "/AGENTS.md", "/USER_RULES.md"}, stringsAt(all, "tree.#.path")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if n := all.Get(`tree.#(name=="Work").children.#(name=="A").children.0.path`).String(); n != "/Work/A/B" {
 		t.Errorf("got %s", all.Raw)
 	}
-	kit.Refused(t, act(t, "tree"), args("path", "/Hidden"), tool.NotFound)
+	kit.Refused(t, findAction(t, "tree"), args("path", "/Hidden"), tool.NotFound)
 	for _, c := range kit.Calls() {
 		if c.Path == "/api/filetree/listDocTree" {
 			t.Error("listDocTree fails for the root and for leaves")
@@ -107,11 +107,11 @@ func TestTree(t *testing.T) {
 func TestTreeShowsTheRestWhereAPartFails(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work := notebook(t, kit, "Work")
-	document(t, kit, work, "/A/B", "x")
-	document(t, kit, work, "/C/D", "x")
-	kit.Must(t, act(t, "tree"), args("path", "/Work"))
-	a := act(t, "tree")
+	work := createNotebook(t, kit, "Work")
+	createDocument(t, kit, work, "/A/B", "x")
+	createDocument(t, kit, work, "/C/D", "x")
+	kit.Must(t, findAction(t, "tree"), args("path", "/Work"))
+	a := findAction(t, "tree")
 	r := kit.Request(t, a, args("path", "/Work"))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
@@ -135,15 +135,15 @@ func TestTreeShowsTheRestWhereAPartFails(t *testing.T) {
 func TestLsOutlivesANotebookThatCloses(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	open, closing := notebook(t, kit, "Open"), notebook(t, kit, "Closing")
-	document(t, kit, open, "/A", "x")
-	between(t, kit, func(path, body string) (string, string) {
+	open, closing := createNotebook(t, kit, "Open"), createNotebook(t, kit, "Closing")
+	createDocument(t, kit, open, "/A", "x")
+	interceptKernel(t, kit, func(path, body string) (string, string) {
 		if path == "/api/filetree/listDocsByPath" && strings.Contains(body, string(closing)) {
 			return body, `{"code":-1,"msg":"Query notebook failed","data":null}`
 		}
 		return body, ""
 	})
-	got := kit.Must(t, act(t, "ls"), `{"path":"/"}`)
+	got := kit.Must(t, findAction(t, "ls"), `{"path":"/"}`)
 	if got.Get(`items.#(name=="Open").children`).Int() != 1 || !got.Get(`items.#(name=="Closing").closed`).Bool() {
 		t.Errorf("got %s", got.Raw)
 	}

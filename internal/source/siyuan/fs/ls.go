@@ -32,6 +32,7 @@ type lsResult struct {
 	Items []lsItem `json:"items" about:"what is there, in the order of the interface"`
 }
 
+// ls returns the action ls of the tool fs.
 func ls() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "ls", Purpose: "List what is right below a path", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -51,7 +52,7 @@ func ls() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		children, err := list(ctx, r, f)
+		children, err := listFolder(ctx, r, f)
 		if err != nil {
 			return nil, err
 		}
@@ -131,8 +132,8 @@ type child struct {
 	human string
 }
 
-// list lists a folder. Documents with the same title get their ids appended to their paths.
-func list(ctx context.Context, r *action.Request, f folder) ([]child, error) {
+// listFolder lists a folder. Documents with the same title get their ids appended to their paths.
+func listFolder(ctx context.Context, r *action.Request, f folder) ([]child, error) {
 	documents, err := r.Kernel.Documents(ctx, f.notebook, f.path)
 	if err != nil {
 		return nil, err

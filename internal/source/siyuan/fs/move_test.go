@@ -17,24 +17,24 @@ import (
 func TestMv(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, other := notebook(t, kit, "Work"), notebook(t, kit, "Archive 归档")
-	doc := document(t, kit, work, "/Plan", "x")
-	document(t, kit, work, "/Plan/Sub", "y")
-	document(t, kit, other, "/Old", "z")
+	work, other := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Archive 归档")
+	doc := createDocument(t, kit, work, "/Plan", "x")
+	createDocument(t, kit, work, "/Plan/Sub", "y")
+	createDocument(t, kit, other, "/Old", "z")
 	for _, step := range []struct{ from, to, moved, child string }{
 		{"/Work/Plan", "/Work/Plan 2", "/Work/Plan 2", "/Work/Plan 2/Sub"},
 		{"/Work/Plan 2", "/Archive 归档/Old/Plan", "/Archive 归档/Old/Plan", "/Archive 归档/Old/Plan/Sub"},
 		{"/Archive 归档/Old/Plan", "/Work", "/Work/Plan", "/Work/Plan/Sub"},
 		{"/Work/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan", "/Archive 归档/Plan/Sub"},
 	} {
-		got := kit.Must(t, act(t, "mv"), args("from", step.from, "to", step.to))
+		got := kit.Must(t, findAction(t, "mv"), args("from", step.from, "to", step.to))
 		if !got.Get("success").Bool() || got.Get("movedTo").String() != step.moved || got.Get("path").String() != step.from || got.Get("id").String() != string(doc) {
 			t.Errorf("%s to %s: %s", step.from, step.to, got.Raw)
 		}
-		if text := callerPath(t, kit, step.child); text != "y" {
+		if text := readText(t, kit, step.child); text != "y" {
 			t.Errorf("%s holds %q", step.child, text)
 		}
-		kit.Refused(t, act(t, "read"), args("path", step.from), tool.NotFound)
+		kit.Refused(t, findAction(t, "read"), args("path", step.from), tool.NotFound)
 	}
 }
 
@@ -43,24 +43,24 @@ func TestMv(t *testing.T) {
 func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, _ := notebook(t, kit, "Work"), notebook(t, kit, "Archive")
-	doc := document(t, kit, work, "/Plan", "x")
-	sub := document(t, kit, work, "/Plan/Sub", "y")
+	work, _ := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Archive")
+	doc := createDocument(t, kit, work, "/Plan", "x")
+	sub := createDocument(t, kit, work, "/Plan/Sub", "y")
 	add := func(id kernel.ID, text string) {
 		t.Helper()
 		if _, err := kit.Client.Append(t.Context(), id, "markdown", text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kit.Must(t, act(t, "mv"), args("from", "/Work/Plan", "to", "/Archive"))
+	kit.Must(t, findAction(t, "mv"), args("from", "/Work/Plan", "to", "/Archive"))
 	add(doc, "elsewhere")
 	add(sub, "elsewhere")
 	kit.ResetCalls()
-	kit.Must(t, act(t, "mv"), args("from", "/Archive/Plan", "to", "/Work"))
+	kit.Must(t, findAction(t, "mv"), args("from", "/Archive/Plan", "to", "/Work"))
 	add(doc, "after")
 	add(sub, "after")
 	for path, want := range map[string]string{"/Work/Plan": "x\n\nelsewhere\n\nafter", "/Work/Plan/Sub": "y\n\nelsewhere\n\nafter"} {
-		if text := callerPath(t, kit, path); text != want {
+		if text := readText(t, kit, path); text != want {
 			t.Errorf("%s holds %q", path, text)
 		}
 	}
@@ -75,9 +75,9 @@ func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
 func TestMvOnlyRenamesWhatStays(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/A/B", "x")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/A/B", "x")
 	kit.ResetCalls()
-	kit.Must(t, act(t, "mv"), args("from", "/Work/A/B", "to", "/Work/A/C"))
+	kit.Must(t, findAction(t, "mv"), args("from", "/Work/A/B", "to", "/Work/A/C"))
 	var writes []string
 	for _, c := range kit.Writes() {
 		writes = append(writes, c.Path)
@@ -90,29 +90,29 @@ func TestMvOnlyRenamesWhatStays(t *testing.T) {
 func TestFailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
-	document(t, kit, nb, "/A", "x")
-	document(t, kit, nb, "/B", "y")
+	nb := createNotebook(t, kit, "Work")
+	createDocument(t, kit, nb, "/A", "x")
+	createDocument(t, kit, nb, "/B", "y")
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
-	got := kit.Must(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/C"))
+	got := kit.Must(t, findAction(t, "mv"), args("from", "/Work/A", "to", "/Work/B/C"))
 	if !got.Get("partial").Bool() || got.Get("success").Bool() || got.Get("movedTo").String() != "/Work/B/A" || got.Get("warning").String() == "" {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := callerPath(t, kit, "/Work/B/A"); text != "x" {
+	if text := readText(t, kit, "/Work/B/A"); text != "x" {
 		t.Errorf("it holds %q", text)
 	}
 	kit.Fail("/api/filetree/renameDocByID", 1, kerneltest.FailMessage("no"))
-	kit.Failed(t, act(t, "mv"), args("from", "/Work/B", "to", "/Work/D"), kernel.API)
+	kit.Failed(t, findAction(t, "mv"), args("from", "/Work/B", "to", "/Work/D"), kernel.API)
 }
 
 func TestMvRefusals(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, low, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Low"), notebook(t, kit, "Hidden")
-	document(t, kit, work, "/A/B", "x")
-	document(t, kit, work, "/C", "x")
-	document(t, kit, low, "/A", "x")
-	document(t, kit, hidden, "/S", "x")
+	work, low, hidden := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Low"), createNotebook(t, kit, "Hidden")
+	createDocument(t, kit, work, "/A/B", "x")
+	createDocument(t, kit, work, "/C", "x")
+	createDocument(t, kit, low, "/A", "x")
+	createDocument(t, kit, hidden, "/S", "x")
 	kit.Levels[low], kit.Levels[hidden] = access.Read, access.None
 	kit.ResetCalls()
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestMvRefusals(t *testing.T) {
 		{"/Work/C", "/Hidden", kernel.InvalidPath},
 		{"/Work/A", "/Work", tool.Conflicting},
 	} {
-		kit.Refused(t, act(t, "mv"), args("from", c.from, "to", c.to), c.kind)
+		kit.Refused(t, findAction(t, "mv"), args("from", c.from, "to", c.to), c.kind)
 	}
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
@@ -147,27 +147,27 @@ func TestMvRefusals(t *testing.T) {
 func TestRm(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
-	doc := document(t, kit, nb, "/A", "x")
-	document(t, kit, nb, "/A/B", "x")
+	nb := createNotebook(t, kit, "Work")
+	doc := createDocument(t, kit, nb, "/A", "x")
+	createDocument(t, kit, nb, "/A/B", "x")
 	for level, kind := range map[access.Level]tool.ErrorKind{access.None: tool.NotFound, access.Read: tool.Denied, access.Write: tool.Denied} {
 		kit.Levels[nb] = level
 		kit.ResetCalls()
-		kit.Refused(t, act(t, "rm"), args("path", "/Work/A"), kind)
+		kit.Refused(t, findAction(t, "rm"), args("path", "/Work/A"), kind)
 		if writes := kit.Writes(); len(writes) > 0 {
 			t.Errorf("%s: wrote %v", level, writes)
 		}
 	}
 	kit.Levels[nb] = access.Delete
 	for _, path := range []string{"/", "/Work"} {
-		kit.Refused(t, act(t, "rm"), args("path", path), kernel.InvalidPath)
+		kit.Refused(t, findAction(t, "rm"), args("path", path), kernel.InvalidPath)
 	}
-	got := kit.Must(t, act(t, "rm"), args("path", "/Work/A"))
+	got := kit.Must(t, findAction(t, "rm"), args("path", "/Work/A"))
 	if !got.Get("success").Bool() || got.Get("path").String() != "/Work/A" || got.Get("id").String() != string(doc) {
 		t.Errorf("got %s", got.Raw)
 	}
-	kit.Refused(t, act(t, "read"), args("path", "/Work/A/B"), tool.NotFound)
-	if a := act(t, "rm"); !a.Dangerous || !act(t, "mv").Dangerous {
+	kit.Refused(t, findAction(t, "read"), args("path", "/Work/A/B"), tool.NotFound)
+	if a := findAction(t, "rm"); !a.Dangerous || !findAction(t, "mv").Dangerous {
 		t.Error("rm and mv are dangerous")
 	}
 }
@@ -175,19 +175,19 @@ func TestRm(t *testing.T) {
 func TestReorder(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
+	nb := createNotebook(t, kit, "Work")
 	for _, name := range []string{"/P/A", "/P/B", "/P/C 丙"} {
-		document(t, kit, nb, name, "x")
+		createDocument(t, kit, nb, name, "x")
 	}
-	got := kit.Must(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}))
+	got := kit.Must(t, findAction(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}))
 	want := []string{"/Work/P/C 丙", "/Work/P/A", "/Work/P/B"}
-	if diff := cmp.Diff(want, texts(got, "order")); diff != "" || !got.Get("orderChanged").Bool() || len(texts(got, "previousOrder")) != 3 {
+	if diff := cmp.Diff(want, stringsAt(got, "order")); diff != "" || !got.Get("orderChanged").Bool() || len(stringsAt(got, "previousOrder")) != 3 {
 		t.Errorf("-want +got:\n%s\n%s", diff, got.Raw)
 	}
-	if diff := cmp.Diff(want, texts(kit.Must(t, act(t, "ls"), args("path", "/Work/P")), "items.#.path")); diff != "" {
+	if diff := cmp.Diff(want, stringsAt(kit.Must(t, findAction(t, "ls"), args("path", "/Work/P")), "items.#.path")); diff != "" {
 		t.Errorf("ls: -want +got:\n%s", diff)
 	}
-	if again := kit.Must(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"C 丙", "A", "B"})); again.Get("orderChanged").Bool() {
+	if again := kit.Must(t, findAction(t, "reorder"), args("path", "/Work/P", "orderedPaths", []string{"C 丙", "A", "B"})); again.Get("orderChanged").Bool() {
 		t.Errorf("the same order again: %s", again.Raw)
 	}
 	kit.ResetCalls()
@@ -197,32 +197,32 @@ func TestReorder(t *testing.T) {
 		{"/Work/P/A", "/Work/P/B", "/Work/P/C 丙", "/Work/P"},
 		{"/Work/P/A", "/Work/P/B", "/Other/P/C 丙"},
 	} {
-		e := failure(t, kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", bad), tool.Conflicting))
+		e := mustBeToolError(t, kit.Refused(t, findAction(t, "reorder"), args("path", "/Work/P", "orderedPaths", bad), tool.Conflicting))
 		if !strings.Contains(e.Hint, "fs(") {
 			t.Errorf("%v: %s", bad, e.Payload())
 		}
 	}
 	kit.Levels[nb] = access.Read
-	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Denied)
+	kit.Refused(t, findAction(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.Denied)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.NotFound)
+	kit.Refused(t, findAction(t, "reorder"), args("path", "/Work/P", "orderedPaths", want), tool.NotFound)
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
 	}
 	kit.Levels[nb] = access.Write
-	kit.Must(t, act(t, "reorder"), args("path", "/Work", "orderedPaths", []string{"/Work/P"}))
+	kit.Must(t, findAction(t, "reorder"), args("path", "/Work", "orderedPaths", []string{"/Work/P"}))
 }
 
 // A kernel may write a title in a form of its own, which is not a failure.
 func TestMvTakesTheKernelsForm(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/A", "x")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/A", "x")
 	kit.OwnForm(t, "/api/filetree/renameDocByID", "two  spaces", "two spaces")
-	got := kit.Must(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/two  spaces"))
+	got := kit.Must(t, findAction(t, "mv"), args("from", "/Work/A", "to", "/Work/two  spaces"))
 	if got.Get("movedTo").String() != "/Work/two spaces" || got.Get("partial").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
-	between(t, kit, accepts("/api/filetree/renameDocByID"))
-	kit.Refused(t, act(t, "mv"), args("from", "/Work/two spaces", "to", "/Work/B"), kernel.Mismatch)
+	interceptKernel(t, kit, pretendSuccess("/api/filetree/renameDocByID"))
+	kit.Refused(t, findAction(t, "mv"), args("from", "/Work/two spaces", "to", "/Work/B"), kernel.Mismatch)
 }

@@ -27,6 +27,7 @@ type moveResult struct {
 	Warning string    `json:"warning,omitempty" about:"why"`
 }
 
+// move returns the action mv of the tool fs.
 func move() *action.Action {
 	from, to := action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook)
 	return action.New(action.Spec{
@@ -60,6 +61,10 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	from, err := r.Located(ctx, from)
 	if err != nil {
 		return nil, err
+	}
+	if title, own := strings.CutSuffix(to.Title, "#"+string(from.ID)); own && to.ID == "" {
+		// The place is meant for this document, beside others of that title.
+		to.Title, to.HPath = title, strings.TrimSuffix(to.HPath, "#"+string(from.ID))
 	}
 	parent, err := newParent(ctx, r, from, to)
 	if err != nil {
@@ -165,15 +170,49 @@ func renameMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	return err
 }
 
-// moveInverse returns the call that moves the document back to its current place.
-func moveInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
+// moveInverse returns the call that moves the document back to its current place. It names both places anew: what the caller
+// said may mean nothing, or something else, once the document is elsewhere.
+func moveInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	from, to := r.Target("from"), r.Target("to")
-	dest := to.Subject
 	if to.What == access.Notebook {
-		dest = strings.TrimSuffix(dest, "/") + "/" + action.EncodeName(from.Title)
+		to.HPath = "/" + from.Title
 	}
-	args, err := action.Encode(map[string]any{"from": dest, "to": from.Subject})
+	dest, err := r.HumanPath(ctx, to.Notebook, to.HPath)
+	if err != nil {
+		return nil, err
+	}
+	home, err := uniquePlace(ctx, r, from)
+	if err != nil {
+		return nil, err
+	}
+	args, err := action.Encode(map[string]any{"from": dest + "#" + string(from.ID), "to": home})
 	return &action.Inverse{Tool: "fs", Action: "mv", Args: args}, err
+}
+
+// uniquePlace returns the path of a document's place, with ids where others have the same path.
+func uniquePlace(ctx context.Context, r *action.Request, t action.Target) (string, error) {
+	above := strings.TrimSuffix(t.HPath, "/"+t.Title)
+	if above != "" {
+		same, err := r.Kernel.IDsByHPath(ctx, t.Notebook, above)
+		if err != nil {
+			return "", err
+		}
+		if len(same) > 1 {
+			if t, err = r.Located(ctx, t); err != nil {
+				return "", err
+			}
+			above += "#" + string(parentOf(t))
+		}
+	}
+	same, err := r.Kernel.IDsByHPath(ctx, t.Notebook, t.HPath)
+	if err != nil {
+		return "", err
+	}
+	place, err := r.HumanPath(ctx, t.Notebook, above+"/"+t.Title)
+	if err == nil && len(same) > 1 {
+		place += "#" + string(t.ID)
+	}
+	return place, err
 }
 
 type removeArgs struct {
@@ -186,6 +225,7 @@ type removeResult struct {
 	ID      kernel.ID `json:"id,omitempty" about:"its id"`
 }
 
+// remove returns the action rm of the tool fs.
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "rm", Purpose: "Remove a document and all below it", Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete, Saves: action.SavesTrees, Dangerous: true,
@@ -208,7 +248,7 @@ func remove() *action.Action {
 			if err := checkWritable(path); err != nil {
 				return nil, err
 			}
-			return removeResult{Success: true, Path: path}, saveMemory(ctx, r, "")
+			return removeResult{Success: true, Path: path}, changeMemory(ctx, r, func(string) (string, error) { return "", nil })
 		}
 		t := targets[0]
 		if err := r.Kernel.RemoveDocument(ctx, t.ID); err != nil {

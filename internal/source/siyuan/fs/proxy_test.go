@@ -14,9 +14,9 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// between puts a handler between the client of a kit and its kernel: it may change the body of a
+// interceptKernel puts a handler between the client of a kit and its kernel: it may change the body of a
 // request, or answer it.
-func between(t *testing.T, kit *actiontest.Kit, edit func(path, body string) (newBody, answer string)) {
+func interceptKernel(t *testing.T, kit *actiontest.Kit, edit func(path, body string) (newBody, answer string)) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -36,8 +36,8 @@ func between(t *testing.T, kit *actiontest.Kit, edit func(path, body string) (ne
 	t.Cleanup(kit.Client.Close)
 }
 
-// accepts answers requests to a path as a kernel that does nothing.
-func accepts(path string) func(string, string) (string, string) {
+// pretendSuccess answers requests to a path as a kernel that does nothing.
+func pretendSuccess(path string) func(string, string) (string, string) {
 	return func(p, body string) (string, string) {
 		if p != path {
 			return body, ""
@@ -49,17 +49,17 @@ func accepts(path string) func(string, string) (string, string) {
 func TestReplaceNoticesAKernelThatDoesNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
-	between(t, kit, accepts("/api/block/updateBlock"))
-	kit.Refused(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), kernel.Mismatch)
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "one")
+	interceptKernel(t, kit, pretendSuccess("/api/block/updateBlock"))
+	kit.Refused(t, findAction(t, "replace"), args("path", "/Work/Doc", "edit", editArg("one", "two", false)), kernel.Mismatch)
 }
 
 func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "one")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "one")
 	kit.Fail("/api/block/updateBlock", 1, kerneltest.FailLost)
-	e := failure(t, kit.Failed(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)), kernel.OutcomeUnknown))
+	e := mustBeToolError(t, kit.Failed(t, findAction(t, "replace"), args("path", "/Work/Doc", "edit", editArg("one", "two", false)), kernel.OutcomeUnknown))
 	if !e.OutcomeUnknown {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -68,19 +68,19 @@ func TestReplaceSaysThatTheOutcomeIsUnknown(t *testing.T) {
 func TestReplaceRestoresAttributesThatAKernelLoses(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "one word")
-	para := deep(t, kit, doc, "p", "one")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "one word")
+	para := findBlock(t, kit, doc, "p", "one")
 	if err := kit.Client.SetAttrs(t.Context(), para, map[string]string{"memo": "keep 记", "custom-a": "b"}); err != nil {
 		t.Fatal(err)
 	}
 	lists := regexp.MustCompile(`\\n\{:[^}]*\}`)
-	between(t, kit, func(path, body string) (string, string) {
+	interceptKernel(t, kit, func(path, body string) (string, string) {
 		if path == "/api/block/updateBlock" {
 			body = lists.ReplaceAllString(body, "")
 		}
 		return body, ""
 	})
-	kit.Must(t, act(t, "replace"), args("path", "/Work/Doc", "edit", edit("one", "two", false)))
+	kit.Must(t, findAction(t, "replace"), args("path", "/Work/Doc", "edit", editArg("one", "two", false)))
 	attrs, err := kit.Client.Attrs(t.Context(), para)
 	if err != nil || attrs["memo"] != "keep 记" || attrs["custom-a"] != "b" {
 		t.Errorf("attributes %v, %v", attrs, err)
@@ -90,11 +90,11 @@ func TestReplaceRestoresAttributesThatAKernelLoses(t *testing.T) {
 func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
-	between(t, kit, accepts("/api/block/appendBlock"))
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old")
+	interceptKernel(t, kit, pretendSuccess("/api/block/appendBlock"))
 	kit.ResetCalls()
-	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch)
-	if text := callerPath(t, kit, "/Work/Doc"); text != "old" {
+	kit.Refused(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch)
+	if text := readText(t, kit, "/Work/Doc"); text != "old" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -103,9 +103,9 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old")
 	direct, refused := kit.Client, false
-	between(t, kit, func(path, body string) (string, string) {
+	interceptKernel(t, kit, func(path, body string) (string, string) {
 		switch {
 		case path == "/api/block/appendBlock":
 			if _, err := direct.Append(t.Context(), doc, "markdown", "of somebody else"); err != nil {
@@ -117,8 +117,8 @@ func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 		}
 		return body, ""
 	})
-	kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.API)
-	if text := callerPath(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
+	kit.Failed(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.API)
+	if text := readText(t, kit, "/Work/Doc"); text != "old\n\nof somebody else" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -126,9 +126,9 @@ func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 func TestOverwriteNoticesAKernelThatDeletesNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old")
-	between(t, kit, accepts("/api/block/deleteBlock"))
-	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch))
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old")
+	interceptKernel(t, kit, pretendSuccess("/api/block/deleteBlock"))
+	e := mustBeToolError(t, kit.Failed(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), kernel.Mismatch))
 	if e.Facts["recovery"] != "old" {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -137,19 +137,19 @@ func TestOverwriteNoticesAKernelThatDeletesNothing(t *testing.T) {
 func TestMvNoticesAKernelThatMovesNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
-	document(t, kit, nb, "/A", "x")
-	document(t, kit, nb, "/B", "x")
-	between(t, kit, accepts("/api/filetree/moveDocsByID"))
-	kit.Refused(t, act(t, "mv"), args("from", "/Work/A", "to", "/Work/B/A"), kernel.Mismatch)
+	nb := createNotebook(t, kit, "Work")
+	createDocument(t, kit, nb, "/A", "x")
+	createDocument(t, kit, nb, "/B", "x")
+	interceptKernel(t, kit, pretendSuccess("/api/filetree/moveDocsByID"))
+	kit.Refused(t, findAction(t, "mv"), args("from", "/Work/A", "to", "/Work/B/A"), kernel.Mismatch)
 }
 
 func TestWriteNoticesAKernelThatCreatesNothing(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	notebook(t, kit, "Work")
-	between(t, kit, accepts("/api/filetree/createDocWithMd"))
-	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"))
+	createNotebook(t, kit, "Work")
+	interceptKernel(t, kit, pretendSuccess("/api/filetree/createDocWithMd"))
+	_, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/New", "markdown", "x"))
 	if err == nil {
 		t.Error("a document that is not there was created")
 	}
@@ -158,9 +158,9 @@ func TestWriteNoticesAKernelThatCreatesNothing(t *testing.T) {
 func TestWriteLostAnswerNamesTheID(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	notebook(t, kit, "Work")
+	createNotebook(t, kit, "Work")
 	kit.Fail("/api/filetree/createDocWithMd", 1, kerneltest.FailLost)
-	e := failure(t, kit.Failed(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), kernel.OutcomeUnknown))
+	e := mustBeToolError(t, kit.Failed(t, findAction(t, "write"), args("path", "/Work/New", "markdown", "x"), kernel.OutcomeUnknown))
 	id, _ := e.Facts["id"].(kernel.ID)
 	if !id.Valid() || !strings.Contains(e.Hint, "fs(") {
 		t.Errorf("got %s", e.Payload())

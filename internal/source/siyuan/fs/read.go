@@ -2,6 +2,7 @@ package fs
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type readResult struct {
 	content.Window
 }
 
+// read returns the action read of the tool fs.
 func read() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "read", Purpose: "Read a document as Markdown", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -89,12 +91,24 @@ func checkWritable(path string) error {
 	}
 }
 
-// saveMemory stores the agent's memory in the tool config.
-func saveMemory(ctx context.Context, r *action.Request, text string) error {
-	if len(text) > maxMemory {
-		return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")
-	}
+// errSameMemory ends a change of the memory that would write what is there.
+var errSameMemory = errors.New("the memory stays as it is")
+
+// changeMemory changes the agent's memory in the tool config. change makes the new text of the one that is stored: what
+// the call knows may be older, and what others have written since must not be lost.
+func changeMemory(ctx context.Context, r *action.Request, change func(old string) (string, error)) error {
+	var text string
 	config, err := r.Workspace.EditConfig(ctx, func(raw map[string]any) error {
+		old, _ := raw["agentSiyuanMemoryText"].(string)
+		var err error
+		switch text, err = change(old); {
+		case err != nil:
+			return err
+		case len(text) > maxMemory:
+			return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")
+		case text == old:
+			return errSameMemory
+		}
 		raw["agentSiyuanMemoryText"] = text
 		raw["agentSiyuanMemoryUpdatedAt"] = ""
 		if text != "" {
@@ -102,6 +116,9 @@ func saveMemory(ctx context.Context, r *action.Request, text string) error {
 		}
 		return nil
 	})
+	if errors.Is(err, errSameMemory) {
+		return nil
+	}
 	if err == nil && config.Memory != text {
 		return &tool.Error{
 			Op: "write", Kind: kernel.Mismatch, Subject: action.AgentsFile, Message: "the memory was written and reads otherwise",

@@ -31,6 +31,7 @@ type reorderResult struct {
 	Order           []string  `json:"order" about:"paths as they are"`
 }
 
+// reorder returns the action reorder of the tool fs.
 func reorder() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "reorder", Purpose: "Set the order of the documents below a path", Class: action.Structure, Risk: tool.RiskLow, Effects: tool.EffectWrite,
@@ -53,7 +54,7 @@ func orderInverse(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	if err != nil {
 		return nil, err
 	}
-	children, err := list(ctx, r, f)
+	children, err := listFolder(ctx, r, f)
 	if err != nil || len(children) == 0 {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 	if err != nil {
 		return nil, err
 	}
-	children, err := list(ctx, r, f)
+	children, err := listFolder(ctx, r, f)
 	if err != nil {
 		return nil, err
 	}

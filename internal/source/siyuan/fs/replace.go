@@ -22,6 +22,7 @@ type replaceResult struct {
 	content.Replaced
 }
 
+// replace returns the action replace of the tool fs.
 func replace() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "replace", Purpose: "Replace exact texts in a document", Common: true, Class: action.Manifest, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
@@ -31,7 +32,7 @@ func replace() *action.Action {
 		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathVirtual)},
 		Endpoints: []string{
 			"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "block/updateBlock", "block/batchUpdateBlock", "block/insertBlock",
-			"attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo", "block/getBlockDOM",
+			"block/getBlockTreeInfos", "attr/getBlockAttrs", "attr/setBlockAttrs", "query/sql", "block/getBlockInfo", "block/getBlockDOM",
 		},
 		Positional: []string{"path"},
 		Result:     replaceResult{},
@@ -56,16 +57,17 @@ func replace() *action.Action {
 }
 
 func replaceVirtual(ctx context.Context, r *action.Request, a replaceArgs) (any, error) {
-	path, text := virtualFile(r, a.Path)
+	path, _ := virtualFile(r, a.Path)
 	if err := checkWritable(path); err != nil {
 		return nil, err
 	}
-	text, done, err := content.ReplaceText(path, text, a.Edit)
+	var done content.Replaced
+	err := changeMemory(ctx, r, func(old string) (text string, err error) {
+		text, done, err = content.ReplaceText(path, old, a.Edit)
+		return text, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if done.Changed {
-		err = saveMemory(ctx, r, text)
-	}
-	return replaceResult{true, path, done}, err
+	return replaceResult{true, path, done}, nil
 }

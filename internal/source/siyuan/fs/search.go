@@ -58,6 +58,7 @@ const (
 	maxLine = 200
 )
 
+// search returns the action search of the tool fs.
 func search() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "search", Purpose: "Find lines in the Markdown of documents, like grep", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -74,7 +75,7 @@ func search() *action.Action {
 }
 
 func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error) {
-	pattern, err := patternOf(r, a)
+	pattern, err := compilePattern(r, a)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +88,9 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 		return nil, err
 	case len(targets) > 0:
 		out.Path = callerPath(ctx, r, targets[0])
-		err = s.documents(ctx, &targets[0])
+		err = s.searchDocuments(ctx, &targets[0])
 	case normal == "/":
-		if err = s.documents(ctx, nil); err == nil {
+		if err = s.searchDocuments(ctx, nil); err == nil {
 			s.searchVirtual(action.AgentsFile)
 			s.searchVirtual(action.UserRulesFile)
 		}
@@ -115,8 +116,8 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 	return out, nil
 }
 
-// patternOf compiles the query to a pattern for single lines.
-func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
+// compilePattern compiles the query to a pattern for single lines.
+func compilePattern(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 	text := a.Query
 	if !a.Regex {
 		if strings.ContainsAny(text, "\n\r") {
@@ -157,8 +158,8 @@ type document struct {
 	HPath string    `json:"hpath"`
 }
 
-// documents searches the documents of a scope, or all readable ones if scope is nil.
-func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
+// searchDocuments searches the documents of a scope, or all readable ones if scope is nil.
+func (s *searcher) searchDocuments(ctx context.Context, scope *action.Target) error {
 	where, err := s.scopeCondition(ctx, scope)
 	if err != nil || where == "" {
 		return err
@@ -272,7 +273,7 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 			if err != nil {
 				return err
 			}
-			hits[i] = s.lines(path, content.Visible(redactor.Text(kramdown)))
+			hits[i] = s.matchingLines(path, content.Visible(redactor.Text(kramdown)))
 			for j := range hits[i] {
 				hits[i][j].document = d
 			}
@@ -319,11 +320,11 @@ func (s *searcher) tellApart(ctx context.Context, hits []hit) error {
 // searchVirtual searches a virtual file.
 func (s *searcher) searchVirtual(path string) {
 	_, text := virtualFile(s.r, path)
-	s.hits = append(s.hits, s.lines(path, text)...)
+	s.hits = append(s.hits, s.matchingLines(path, text)...)
 }
 
-// lines returns the matching lines of a text.
-func (s *searcher) lines(path, text string) []hit {
+// matchingLines returns the matching lines of a text.
+func (s *searcher) matchingLines(path, text string) []hit {
 	var out []hit
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {

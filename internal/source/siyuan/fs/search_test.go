@@ -20,15 +20,15 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	kit.Config.Memory, kit.Config.UserRules = "remember the budget", "no budget talk"
-	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
-	document(t, kit, work, "/Plan", "# Budget\n\nplain\n\n- the budget 预算 of 50%\n- `code` budget\n\nBUDGET")
-	document(t, kit, work, "/Plan/Sub", "sub budget_x")
-	document(t, kit, work, "/Other", "nothing here, ÉTÉ "+strings.Repeat("长", 300))
-	document(t, kit, hidden, "/Secret", "hidden budget")
+	work, hidden := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Hidden")
+	createDocument(t, kit, work, "/Plan", "# Budget\n\nplain\n\n- the budget 预算 of 50%\n- `code` budget\n\nBUDGET")
+	createDocument(t, kit, work, "/Plan/Sub", "sub budget_x")
+	createDocument(t, kit, work, "/Other", "nothing here, ÉTÉ "+strings.Repeat("长", 300))
+	createDocument(t, kit, hidden, "/Secret", "hidden budget")
 	kit.Levels[hidden] = access.None
 	search := func(pairs ...any) []string {
 		t.Helper()
-		got := kit.Must(t, act(t, "search"), args(pairs...))
+		got := kit.Must(t, findAction(t, "search"), args(pairs...))
 		if strings.Contains(got.Raw, "hidden budget") || strings.Contains(got.Raw, "Secret") {
 			t.Errorf("a hidden notebook shows: %s", got.Raw)
 		}
@@ -63,11 +63,11 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 	}
-	long := kit.Must(t, act(t, "search"), args("path", "/Work/Other", "query", "nothing"))
+	long := kit.Must(t, findAction(t, "search"), args("path", "/Work/Other", "query", "nothing"))
 	if h := long.Get("data.0"); !h.Get("textTruncated").Bool() || h.Get("originalTextLength").Int() != 318 {
 		t.Errorf("a long line: %s", h.Raw)
 	}
-	page := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "budget", "pageSize", 2, "page", 2))
+	page := kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", "budget", "pageSize", 2, "page", 2))
 	if page.Get("data.#").Int() != 2 || page.Get("total").Int() != 5 || !page.Get("hasNextPage").Bool() || page.Get("pageCount").Int() != 3 {
 		t.Errorf("page 2: %s", page.Raw)
 	}
@@ -76,9 +76,9 @@ func TestSearch(t *testing.T) {
 func TestSearchFindsWhatReadShows(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "# A\n\ntext\n\n- one\n- two target\n\n> q\n\ntarget")
-	lines := strings.Split(callerPath(t, kit, "/Work/Doc"), "\n")
-	hits := kit.Must(t, act(t, "search"), args("path", "/Work/Doc", "query", "target")).Get("data").Array()
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "# A\n\ntext\n\n- one\n- two target\n\n> q\n\ntarget")
+	lines := strings.Split(readText(t, kit, "/Work/Doc"), "\n")
+	hits := kit.Must(t, findAction(t, "search"), args("path", "/Work/Doc", "query", "target")).Get("data").Array()
 	if len(hits) != 2 {
 		t.Fatalf("%d hits, want 2", len(hits))
 	}
@@ -92,19 +92,19 @@ func TestSearchFindsWhatReadShows(t *testing.T) {
 func TestSearchReadsOnlyWhatMayMatch(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
+	nb := createNotebook(t, kit, "Work")
 	for i := range 20 {
-		document(t, kit, nb, fmt.Sprintf("/D%d", i), fmt.Sprintf("number %d", i))
+		createDocument(t, kit, nb, fmt.Sprintf("/D%d", i), fmt.Sprintf("number %d", i))
 	}
 	kit.ResetCalls()
-	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "number 7"))
-	reads := slices.DeleteFunc(asked(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" })
+	got := kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", "number 7"))
+	reads := slices.DeleteFunc(requestedPaths(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" })
 	if len(reads) != 1 || got.Get("scannedDocs").Int() != 1 || got.Get("total").Int() != 1 {
 		t.Errorf("%d documents were read for %s", len(reads), got.Raw)
 	}
 	kit.ResetCalls()
-	kit.Must(t, act(t, "search"), args("path", "/Work", "query", "number 7$", "regex", true))
-	if reads := slices.DeleteFunc(asked(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" }); len(reads) != 20 {
+	kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", "number 7$", "regex", true))
+	if reads := slices.DeleteFunc(requestedPaths(kit), func(p string) bool { return p != "/api/block/getBlockKramdown" }); len(reads) != 20 {
 		t.Errorf("a pattern read %d documents, want all", len(reads))
 	}
 }
@@ -112,11 +112,11 @@ func TestSearchReadsOnlyWhatMayMatch(t *testing.T) {
 func TestSearchStopsAt500Documents(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
+	nb := createNotebook(t, kit, "Work")
 	for i := range 503 {
-		document(t, kit, nb, fmt.Sprintf("/D%d", i), "same")
+		createDocument(t, kit, nb, fmt.Sprintf("/D%d", i), "same")
 	}
-	got := kit.Must(t, act(t, "search"), args("path", "/", "query", "same"))
+	got := kit.Must(t, findAction(t, "search"), args("path", "/", "query", "same"))
 	if !got.Get("partial").Bool() || got.Get("scannedDocs").Int() != 500 || got.Get("remainingDocs").Int() != 3 || got.Get("total").Int() != 500 {
 		t.Errorf("got partial %v scanned %d remaining %d total %d", got.Get("partial"), got.Get("scannedDocs").Int(), got.Get("remainingDocs").Int(), got.Get("total").Int())
 	}
@@ -125,15 +125,15 @@ func TestSearchStopsAt500Documents(t *testing.T) {
 func TestInvalidPatternIsValidationError(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	notebook(t, kit, "Work")
+	createNotebook(t, kit, "Work")
 	for _, bad := range []string{"(", "(?=x)", `(a)\1`, "[z-a]"} {
-		e := failure(t, kit.Refused(t, act(t, "search"), args("path", "/Work", "query", bad, "regex", true), tool.Invalid))
+		e := mustBeToolError(t, kit.Refused(t, findAction(t, "search"), args("path", "/Work", "query", bad, "regex", true), tool.Invalid))
 		if !strings.Contains(e.Hint, "look-around") || len(e.Fields) == 0 || e.Fields[0].Path != "/query" {
 			t.Errorf("%s: %s", bad, e.Payload())
 		}
 	}
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "a\nb"), tool.Invalid)
-	if !strings.Contains(act(t, "search").Guide, "look-around") {
+	kit.Refused(t, findAction(t, "search"), args("path", "/Work", "query", "a\nb"), tool.Invalid)
+	if !strings.Contains(findAction(t, "search").Guide, "look-around") {
 		t.Error("help does not say that there is no look-around")
 	}
 }
@@ -141,18 +141,18 @@ func TestInvalidPatternIsValidationError(t *testing.T) {
 func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
-	document(t, kit, nb, "/A", "word")
-	document(t, kit, nb, "/B", "word")
+	nb := createNotebook(t, kit, "Work")
+	createDocument(t, kit, nb, "/A", "word")
+	createDocument(t, kit, nb, "/B", "word")
 	kit.Fail("/api/block/getBlockKramdown", 1, kerneltest.FailMessage("broken"))
-	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "word"))
+	got := kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", "word"))
 	if !got.Get("partial").Bool() || got.Get("failedDocs").Int() != 1 || got.Get("total").Int() != 1 {
 		t.Errorf("got %s", got.Raw)
 	}
 	kit.Fail("/api/block/getBlockKramdown", 2, kerneltest.FailMessage("broken"))
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), kernel.API)
+	kit.Refused(t, findAction(t, "search"), args("path", "/Work", "query", "word"), kernel.API)
 	kit.Levels[nb] = access.None
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.NotFound)
+	kit.Refused(t, findAction(t, "search"), args("path", "/Work", "query", "word"), tool.NotFound)
 }
 
 // A plain search reads only documents that match in the index. That must not leave out a document: each
@@ -160,13 +160,13 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 func TestSearchFindsAllThatIsShown(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "# H <b> & \"q\" it's\n\n"+
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "# H <b> & \"q\" it's\n\n"+
 		"**bold** *it* ~~s~~ ==m== `c_d` <u>u</u> ^p^ snake_case 50% [l](https://e.com/a_b?x=1&y=2 \"t\") #tag# $E=mc^2$ a\\*b \\_ c:\\d\n\n"+
 		"a **red**{: style=\"color: red;\"}word\n\n"+
 		"- one\n  - two_three\n    para\n- [x] done\n\n1. ```js\n   a_b = [\"1 < 2\"];\n   ```\n\n> quote\n> > inner\n\n"+
 		"```go\nfunc f() { return '?' }\n\n\ttab\n```\n\n$$\n\\frac{a}{b} & c\n$$\n\n| a | b_c |\n|:--|--:|\n| 1 \\| x | **2** |\n\n---\n\n"+
 		"{{{row\nleft\n\nright\n}}}\n\nfamily 👨‍👩‍👧 😀 中文，标点。\n\nΣίσυφος straße İI K")
-	lines := strings.Split(callerPath(t, kit, "/Work/Doc"), "\n")
+	lines := strings.Split(readText(t, kit, "/Work/Doc"), "\n")
 	for i, line := range lines {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -176,28 +176,28 @@ func TestSearchFindsAllThatIsShown(t *testing.T) {
 			if strings.TrimSpace(query) == "" || !strings.EqualFold(query, line) && !strings.Contains(line, query) {
 				continue
 			}
-			got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", query))
+			got := kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", query))
 			if !slices.ContainsFunc(got.Get("data").Array(), func(h gjson.Result) bool { return int(h.Get("line").Int()) == i+1 }) {
 				t.Errorf("%q is not found in line %d, %q", query, i+1, line)
 			}
 		}
 	}
-	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "\u200b"), tool.Invalid)
+	kit.Refused(t, findAction(t, "search"), args("path", "/Work", "query", "\u200b"), tool.Invalid)
 }
 
 // TestSearchTellsDocumentsOfOneTitleApart: the path of a hit is one that leads to the document.
 func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	nb := notebook(t, kit, "Work")
-	document(t, kit, nb, "/Twice", "the first")
-	second := document(t, kit, nb, "/Twice", "the second one")
-	document(t, kit, nb, "/100%2F", "a second here")
-	got := kit.Must(t, act(t, "search"), args("path", "/Work", "query", "second"))
+	nb := createNotebook(t, kit, "Work")
+	createDocument(t, kit, nb, "/Twice", "the first")
+	second := createDocument(t, kit, nb, "/Twice", "the second one")
+	createDocument(t, kit, nb, "/100%2F", "a second here")
+	got := kit.Must(t, findAction(t, "search"), args("path", "/Work", "query", "second"))
 	want := []string{"/Work/100%252F", "/Work/Twice#" + string(second)}
-	paths := texts(got, "data.#.path")
+	paths := stringsAt(got, "data.#.path")
 	for i, path := range paths {
-		if text := callerPath(t, kit, path); !strings.Contains(text, "second") {
+		if text := readText(t, kit, path); !strings.Contains(text, "second") {
 			t.Errorf("%s holds %q", path, text)
 		}
 		if path != want[i] {
@@ -214,9 +214,9 @@ func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
 func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Open"), "/Doc", "word")
-	shut := notebook(t, kit, "关")
-	document(t, kit, shut, "/Doc", "word")
+	createDocument(t, kit, createNotebook(t, kit, "Open"), "/Doc", "word")
+	shut := createNotebook(t, kit, "关")
+	createDocument(t, kit, shut, "/Doc", "word")
 	if err := kit.Client.FlushNow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -224,12 +224,12 @@ func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	kit.ResetCalls()
-	got := kit.Must(t, act(t, "search"), args("path", "/", "query", "word"))
+	got := kit.Must(t, findAction(t, "search"), args("path", "/", "query", "word"))
 	if got.Get("total").Int() != 1 || !strings.Contains(got.Get("hint").String(), "关") {
 		t.Errorf("got %s", got.Raw)
 	}
 	for _, path := range []string{"/关", "/关/Doc"} {
-		if e := failure(t, kit.Refused(t, act(t, "search"), args("path", path, "query", "word"), kernel.API)); e.Code != kernel.CodeNotebookClosed {
+		if e := mustBeToolError(t, kit.Refused(t, findAction(t, "search"), args("path", path, "query", "word"), kernel.API)); e.Code != kernel.CodeNotebookClosed {
 			t.Errorf("%s: %s", path, e.Payload())
 		}
 	}

@@ -38,13 +38,13 @@ func TestToolIsUsableAlone(t *testing.T) {
 	}
 	// From nothing to a changed document by paths that the tool itself has shown.
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Plan", "draft")
-	root := kit.Must(t, act(t, "ls"), `{}`)
-	inside := kit.Must(t, act(t, "ls"), args("path", root.Get("items.0.path").String()))
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Plan", "draft")
+	root := kit.Must(t, findAction(t, "ls"), `{}`)
+	inside := kit.Must(t, findAction(t, "ls"), args("path", root.Get("items.0.path").String()))
 	path := inside.Get("items.0.path").String()
-	kit.Must(t, act(t, "replace"), args("path", path, "edit", edit("draft", "final", false)))
-	found := kit.Must(t, act(t, "search"), args("query", "final")).Get("data.0.path").String()
-	if text := callerPath(t, kit, found); text != "final" || found != path {
+	kit.Must(t, findAction(t, "replace"), args("path", path, "edit", editArg("draft", "final", false)))
+	found := kit.Must(t, findAction(t, "search"), args("query", "final")).Get("data.0.path").String()
+	if text := readText(t, kit, found); text != "final" || found != path {
 		t.Errorf("%s holds %q", found, text)
 	}
 }
@@ -54,14 +54,14 @@ func TestExamplesWork(t *testing.T) {
 	for _, a := range fs.Tool().Actions {
 		t.Run(a.Name, func(t *testing.T) {
 			kit := actiontest.New(t)
-			nb := notebook(t, kit, "Work notes")
-			notebook(t, kit, "Archive")
+			nb := createNotebook(t, kit, "Work notes")
+			createNotebook(t, kit, "Archive")
 			if a.Name == "reorder" {
-				document(t, kit, nb, "/A", "x")
-				document(t, kit, nb, "/B", "x")
+				createDocument(t, kit, nb, "/A", "x")
+				createDocument(t, kit, nb, "/B", "x")
 			} else if a.Name != "write" {
-				document(t, kit, nb, "/Plan", "draft")
-				document(t, kit, nb, "/Old plan", "x")
+				createDocument(t, kit, nb, "/Plan", "draft")
+				createDocument(t, kit, nb, "/Old plan", "x")
 			}
 			got := kit.Must(t, a, a.Example)
 			known := map[string]bool{}
@@ -84,9 +84,9 @@ func TestExamplesWork(t *testing.T) {
 func TestHiddenNotebooksDoNotShowAnywhere(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	open, hidden := notebook(t, kit, "Open"), notebook(t, kit, "Hidden Name")
-	document(t, kit, open, "/Doc", "word")
-	secret := document(t, kit, hidden, "/Doc", "word secret")
+	open, hidden := createNotebook(t, kit, "Open"), createNotebook(t, kit, "Hidden Name")
+	createDocument(t, kit, open, "/Doc", "word")
+	secret := createDocument(t, kit, hidden, "/Doc", "word secret")
 	kit.Levels[hidden] = access.None
 	for _, a := range fs.Tool().Actions {
 		for _, path := range []string{"/", "/Open", "/Doc", "/Open/Doc", "/Hidden", "/Nothing/At/All"} {
@@ -97,7 +97,7 @@ func TestHiddenNotebooksDoNotShowAnywhere(t *testing.T) {
 			case "write":
 				call["markdown"] = "x"
 			case "replace":
-				call["edit"] = edit("zzz", "x", false)
+				call["edit"] = editArg("zzz", "x", false)
 			case "search":
 				call["query"] = "secret"
 			case "reorder":
@@ -112,7 +112,7 @@ func TestHiddenNotebooksDoNotShowAnywhere(t *testing.T) {
 			got, failed := kit.Do(t, a, string(raw))
 			text := got.Raw
 			if failed != nil {
-				text = string(failure(t, failed).Payload())
+				text = string(mustBeToolError(t, failed).Payload())
 			}
 			for _, leak := range []string{"Hidden Name", string(hidden), string(secret), "word secret"} {
 				if strings.Contains(text, leak) {

@@ -49,6 +49,7 @@ type treeResult struct {
 // maxNodes bounds the documents in a tree.
 const maxNodes = 10_000
 
+// tree returns the action tree of the tool fs.
 func tree() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "tree", Purpose: "Show all documents below a path as a tree", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -90,7 +91,7 @@ func (t *treeBuilder) addRoots(ctx context.Context) error {
 			return err
 		}
 		t.result.Path = f.human
-		children, err := list(ctx, t.r, f)
+		children, err := listFolder(ctx, t.r, f)
 		if err != nil {
 			return err
 		}
@@ -145,9 +146,9 @@ func (t *treeBuilder) addLevels(ctx context.Context) error {
 		group.SetLimit(maxParallel)
 		for i, n := range level {
 			group.Go(func() error {
-				children, err := list(groupCtx, t.r, n.folder)
+				children, err := listFolder(groupCtx, t.r, n.folder)
 				if err != nil {
-					t.fail(n, err.Error())
+					t.addError(n, err.Error())
 					return ctx.Err() // a document that cannot be listed does not make the call fail
 				}
 				lists[i] = children
@@ -168,7 +169,7 @@ func (t *treeBuilder) addLevels(ctx context.Context) error {
 		}
 	}
 	if t.nodes >= maxNodes && len(t.level) > 0 {
-		t.fail(t.level[0], "the tree has too many documents; list this path by itself")
+		t.addError(t.level[0], "the tree has too many documents; list this path by itself")
 	}
 	tops := map[*node]bool{}
 	for n := range t.failed {
@@ -180,7 +181,7 @@ func (t *treeBuilder) addLevels(ctx context.Context) error {
 	return nil
 }
 
-func (t *treeBuilder) fail(n *node, message string) {
+func (t *treeBuilder) addError(n *node, message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed[n] = true

@@ -28,6 +28,7 @@ type writeResult struct {
 	Warnings    []string  `json:"warnings,omitempty" about:"what became of references"`
 }
 
+// write returns the action write of the tool fs.
 func write() *action.Action {
 	return action.New(action.Spec{
 		Tool: "fs", Name: "write", Purpose: "Create a document, or overwrite its text", Common: true, Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks, AddsDocument: true,
@@ -70,7 +71,7 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	if exists {
 		err = content.Overwrite(ctx, r, t, markdown)
 	} else {
-		t, err = create(ctx, r, t, markdown)
+		t, err = createChecked(ctx, r, t, markdown)
 	}
 	if err != nil {
 		return nil, err
@@ -81,9 +82,9 @@ func runWrite(ctx context.Context, r *action.Request, a writeArgs) (any, error) 
 	return out, nil
 }
 
-// create makes a document with an id chosen here, so that the id is known even if the response is lost, and checks
+// createChecked makes a document with an id chosen here, so that the id is known even if the response is lost, and checks
 // that the document is at its place. It returns t as stored: the kernel may normalize a title.
-func create(ctx context.Context, r *action.Request, t action.Target, markdown string) (action.Target, error) {
+func createChecked(ctx context.Context, r *action.Request, t action.Target, markdown string) (action.Target, error) {
 	id := kernel.NewID()
 	if _, err := r.Kernel.CreateDocument(ctx, t.Notebook, t.HPath, markdown, id); err != nil {
 		if e, ok := err.(*tool.Error); ok && e.OutcomeUnknown { //nolint:errorlint // our own, not wrapped
@@ -143,18 +144,22 @@ func fixTitle(ctx context.Context, r *action.Request, t action.Target) (action.T
 }
 
 func writeVirtual(ctx context.Context, r *action.Request, a writeArgs) (any, error) {
-	path, text := virtualFile(r, a.Path)
+	path, _ := virtualFile(r, a.Path)
 	if err := checkWritable(path); err != nil {
 		return nil, err
 	}
-	if text != "" && !a.Overwrite {
-		return nil, &tool.Error{
-			Op: "write", Kind: tool.Exists, Subject: path, Message: "there is a text already",
-			Hint: `read it first; fs(action="replace") changes a part of it, fs(action="write", path=…, markdown=…, overwrite=true) replaces all of it`,
+	exists := false
+	err := changeMemory(ctx, r, func(old string) (string, error) {
+		if exists = old != ""; exists && !a.Overwrite {
+			return "", &tool.Error{
+				Op: "write", Kind: tool.Exists, Subject: path, Message: "there is a text already",
+				Hint: `read it first; fs(action="replace") changes a part of it, fs(action="write", path=…, markdown=…, overwrite=true) replaces all of it`,
+			}
 		}
-	}
-	if err := saveMemory(ctx, r, a.Markdown); err != nil {
+		return a.Markdown, nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return writeResult{Success: true, Path: path, Overwritten: text != "", Created: text == ""}, nil
+	return writeResult{Success: true, Path: path, Overwritten: exists, Created: !exists}, nil
 }

@@ -17,8 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// failure returns err as an error of package tool.
-func failure(t testing.TB, err error) *tool.Error {
+// mustBeToolError returns err as an error of package tool.
+func mustBeToolError(t testing.TB, err error) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -27,22 +27,22 @@ func failure(t testing.TB, err error) *tool.Error {
 	return e
 }
 
-// callerPath returns the text that read shows for a path.
-func callerPath(t testing.TB, kit *actiontest.Kit, path string) string {
+// readText returns the text that read shows for a path.
+func readText(t testing.TB, kit *actiontest.Kit, path string) string {
 	t.Helper()
-	return kit.Must(t, act(t, "read"), args("path", path)).Get("content").String()
+	return kit.Must(t, findAction(t, "read"), args("path", path)).Get("content").String()
 }
 
 func TestWriteCreates(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work := notebook(t, kit, "Work")
-	plan := document(t, kit, work, "/Plan", "x")
-	got := kit.Must(t, act(t, "write"), args("path", "/Work/Plan/New 新", "markdown", "# New 新\n\nbody 正文"))
+	work := createNotebook(t, kit, "Work")
+	plan := createDocument(t, kit, work, "/Plan", "x")
+	got := kit.Must(t, findAction(t, "write"), args("path", "/Work/Plan/New 新", "markdown", "# New 新\n\nbody 正文"))
 	if !got.Get("success").Bool() || !got.Get("created").Bool() || got.Get("path").String() != "/Work/Plan/New 新" {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := callerPath(t, kit, "/Work/Plan/New 新"); text != "body 正文" {
+	if text := readText(t, kit, "/Work/Plan/New 新"); text != "body 正文" {
 		t.Errorf("the document holds %q, want the body without its title", text)
 	}
 	sent := kit.Writes()[2].Get("id").String()
@@ -58,38 +58,38 @@ func TestWriteCreates(t *testing.T) {
 func TestWriteSaysWhereTheDocumentIs(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	notebook(t, kit, "Work")
+	createNotebook(t, kit, "Work")
 	for path, want := range map[string]string{
 		"/Work/  spaced": "/Work/spaced", "/Work/100%252F": "/Work/100%252F", "/Work/note.sy": "/Work/note.sy",
 		"/Work/50% of": "/Work/50% of", "/Work/计划 📅 #1": "/Work/计划 📅 #1",
 	} {
-		got := kit.Must(t, act(t, "write"), args("path", path, "markdown", "of "+path))
+		got := kit.Must(t, findAction(t, "write"), args("path", path, "markdown", "of "+path))
 		at := got.Get("path").String()
-		if text := callerPath(t, kit, at); at != want || text != "of "+path {
+		if text := readText(t, kit, at); at != want || text != "of "+path {
 			t.Errorf("%s: said to be at %s, want %s; that holds %q", path, at, want, text)
 		}
 	}
-	kit.Refused(t, act(t, "write"), args("path", "/Work/ spaced", "markdown", "x"), tool.Exists)
+	kit.Refused(t, findAction(t, "write"), args("path", "/Work/ spaced", "markdown", "x"), tool.Exists)
 	for _, bad := range []string{"/Work/..", "/Work/.", "/Work/ . ", "/Work/  /", "/Work/%2F"} {
-		kit.Refused(t, act(t, "write"), args("path", bad, "markdown", "x"), kernel.InvalidPath)
+		kit.Refused(t, findAction(t, "write"), args("path", bad, "markdown", "x"), kernel.InvalidPath)
 	}
 }
 
 func TestWriteRefusesWhatExists(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Plan", "old")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Plan", "old")
 	kit.ResetCalls()
-	e := failure(t, kit.Refused(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "new"), tool.Exists))
+	e := mustBeToolError(t, kit.Refused(t, findAction(t, "write"), args("path", "/Work/Plan", "markdown", "new"), tool.Exists))
 	if !strings.Contains(e.Hint, "overwrite=true") || len(kit.Writes()) > 0 {
 		t.Errorf("hint %q, writes %v", e.Hint, kit.Writes())
 	}
-	got := kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
-	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || callerPath(t, kit, "/Work/Plan") != "new 新\n\n- a" {
-		t.Errorf("got %s, text %q", got.Raw, callerPath(t, kit, "/Work/Plan"))
+	got := kit.Must(t, findAction(t, "write"), args("path", "/Work/Plan", "markdown", "new 新\n\n- a", "overwrite", true))
+	if !got.Get("overwritten").Bool() || got.Get("id").String() != string(doc) || readText(t, kit, "/Work/Plan") != "new 新\n\n- a" {
+		t.Errorf("got %s, text %q", got.Raw, readText(t, kit, "/Work/Plan"))
 	}
-	kit.Must(t, act(t, "write"), args("path", "/Work/Plan", "markdown", "", "overwrite", true))
-	if text := callerPath(t, kit, "/Work/Plan"); text != "" {
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Plan", "markdown", "", "overwrite", true))
+	if text := readText(t, kit, "/Work/Plan"); text != "" {
 		t.Errorf("an empty text leaves %q", text)
 	}
 }
@@ -97,18 +97,18 @@ func TestWriteRefusesWhatExists(t *testing.T) {
 func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
-	document(t, kit, hidden, "/Doc", "x")
+	work, hidden := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Hidden")
+	createDocument(t, kit, hidden, "/Doc", "x")
 	kit.Levels[hidden] = access.None
 	kit.ResetCalls()
 	for path, kind := range map[string]tool.ErrorKind{
 		"/Work/No/New": tool.NotFound, "/New": kernel.InvalidPath, "/Work": kernel.InvalidPath, "/": kernel.InvalidPath,
 		"/Work/a%2Fb": kernel.InvalidPath, "/Hidden/New": tool.NotFound, "/Hidden/Doc": tool.NotFound, "/Doc/New": tool.NotFound,
 	} {
-		kit.Refused(t, act(t, "write"), args("path", path, "markdown", "x", "overwrite", true), kind)
+		kit.Refused(t, findAction(t, "write"), args("path", path, "markdown", "x", "overwrite", true), kind)
 	}
 	kit.Levels[work] = access.Read
-	kit.Refused(t, act(t, "write"), args("path", "/Work/New", "markdown", "x"), tool.Denied)
+	kit.Refused(t, findAction(t, "write"), args("path", "/Work/New", "markdown", "x"), tool.Denied)
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("refused calls wrote: %v", writes)
 	}
@@ -117,9 +117,9 @@ func TestWriteNeedsTheParentAndTheLevel(t *testing.T) {
 func TestWriteNormalisesReferences(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	work, hidden := notebook(t, kit, "Work"), notebook(t, kit, "Hidden")
-	target := document(t, kit, work, "/Target 目标", "first line")
-	secret := document(t, kit, hidden, "/Secret", "hush")
+	work, hidden := createNotebook(t, kit, "Work"), createNotebook(t, kit, "Hidden")
+	target := createDocument(t, kit, work, "/Target 目标", "first line")
+	secret := createDocument(t, kit, hidden, "/Secret", "hush")
 	blocks, err := kit.Client.ChildBlocks(t.Context(), target)
 	if err != nil {
 		t.Fatal(err)
@@ -128,10 +128,10 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	para := blocks[0].ID
 	markdown := fmt.Sprintf("a ((%s)) b ((%s)) c ((%s 'mine')) d ((%s)) `((%s))` [^1]", para, target, para, secret, para)
 	kit.ResetCalls()
-	got := kit.Must(t, act(t, "write"), args("path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
+	got := kit.Must(t, findAction(t, "write"), args("path", "/Work/New", "markdown", markdown+"\n\ne ((20990101000000-zzzzzzz))"))
 	want := fmt.Sprintf("a ((%s 'first line')) b ((%s 'Target 目标')) c ((%s 'mine')) d %s `((%s))` [^1]",
 		para, target, para, secret, para)
-	if text := callerPath(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ") {
+	if text := readText(t, kit, "/Work/New"); !strings.HasPrefix(text, want+"\n\ne ") {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 	want += "\n\ne 20990101000000-zzzzzzz"
@@ -143,29 +143,29 @@ func TestWriteNormalisesReferences(t *testing.T) {
 	}
 }
 
-// overwriteRefused prepares a document that must not be overwritten and returns the kit and the error.
-func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Kit, kernel.ID)) *tool.Error {
+// checkOverwriteRefused prepares a document that must not be overwritten and returns the kit and the error.
+func checkOverwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Kit, kernel.ID)) *tool.Error {
 	t.Helper()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", markdown)
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", markdown)
 	prepare(kit, doc)
-	before := callerPath(t, kit, "/Work/Doc")
+	before := readText(t, kit, "/Work/Doc")
 	kit.ResetCalls()
-	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	_, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	if err == nil {
 		t.Fatal("it was overwritten")
 	}
 	if writes := kit.Writes(); len(writes) > 0 {
 		t.Errorf("a refused overwrite wrote: %v", writes)
 	}
-	if after := callerPath(t, kit, "/Work/Doc"); after != before {
+	if after := readText(t, kit, "/Work/Doc"); after != before {
 		t.Errorf("the document is %q, was %q", after, before)
 	}
-	return failure(t, err)
+	return mustBeToolError(t, err)
 }
 
-// deep finds a block of a type by a part of its text at any depth, or returns "".
-func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) kernel.ID {
+// findBlock finds a block of a type by a part of its text at any depth, or returns "".
+func findBlock(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) kernel.ID {
 	t.Helper()
 	children, err := kit.Client.ChildBlocks(t.Context(), id)
 	if err != nil {
@@ -178,7 +178,7 @@ func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) ke
 		if b.Type == "h" {
 			continue
 		}
-		if found := deep(t, kit, b.ID, kind, text); found != "" {
+		if found := findBlock(t, kit, b.ID, kind, text); found != "" {
 			return found
 		}
 	}
@@ -188,8 +188,8 @@ func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) ke
 func TestOverwriteKeepsANamedListItem(t *testing.T) {
 	t.Parallel()
 	var item kernel.ID
-	e := overwriteRefused(t, "- a\n  - b\n    - c 深\n\ntext", func(kit *actiontest.Kit, doc kernel.ID) {
-		item = deep(t, kit, doc, "p", "c 深")
+	e := checkOverwriteRefused(t, "- a\n  - b\n    - c 深\n\ntext", func(kit *actiontest.Kit, doc kernel.ID) {
+		item = findBlock(t, kit, doc, "p", "c 深")
 		if err := kit.Client.SetAttrs(t.Context(), item, map[string]string{"name": "kept", "custom-x": "y"}); err != nil {
 			t.Fatal(err)
 		}
@@ -205,9 +205,9 @@ func TestOverwriteKeepsANamedListItem(t *testing.T) {
 func TestOverwriteKeepsWhatIsReferredTo(t *testing.T) {
 	t.Parallel()
 	var para kernel.ID
-	e := overwriteRefused(t, "a\n\nb", func(kit *actiontest.Kit, doc kernel.ID) {
-		para = deep(t, kit, doc, "p", "b")
-		document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("see ((%s 'b'))", para))
+	e := checkOverwriteRefused(t, "a\n\nb", func(kit *actiontest.Kit, doc kernel.ID) {
+		para = findBlock(t, kit, doc, "p", "b")
+		createDocument(t, kit, createNotebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("see ((%s 'b'))", para))
 	})
 	facts := gjson.ParseBytes(e.Payload()).Get("error")
 	if e.Code != "structured_assets_overwrite_rejected" || facts.Get("protectedBlocks.0.id").String() != string(para) ||
@@ -218,8 +218,8 @@ func TestOverwriteKeepsWhatIsReferredTo(t *testing.T) {
 
 func TestOverwriteKeepsADatabaseInAQuote(t *testing.T) {
 	t.Parallel()
-	e := overwriteRefused(t, "> quoted", func(kit *actiontest.Kit, doc kernel.ID) {
-		quote := deep(t, kit, doc, "b", "quoted")
+	e := checkOverwriteRefused(t, "> quoted", func(kit *actiontest.Kit, doc kernel.ID) {
+		quote := findBlock(t, kit, doc, "b", "quoted")
 		if _, err := kit.Client.Append(t.Context(), quote, "dom",
 			`<div class="av" data-node-id="20240801120000-avblk01" data-av-id="20240801120000-avmain1" data-type="NodeAttributeView" data-av-type="table"></div>`); err != nil {
 			t.Fatal(err)
@@ -234,7 +234,7 @@ func TestOverwriteKeepsADatabaseInAQuote(t *testing.T) {
 
 func TestOverwriteRefusesTooManyBlocks(t *testing.T) {
 	t.Parallel()
-	e := overwriteRefused(t, strings.Repeat("x\n\n", 10_001), func(*actiontest.Kit, kernel.ID) {})
+	e := checkOverwriteRefused(t, strings.Repeat("x\n\n", 10_001), func(*actiontest.Kit, kernel.ID) {})
 	if e.Code != "overwrite_scan_limit" {
 		t.Errorf("got %s", e.Payload())
 	}
@@ -245,12 +245,12 @@ func TestOverwriteRefusesTooManyBlocks(t *testing.T) {
 func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("- a\n  - b\n\n> q\n\n", 20)+"- last\n  - deep")
-	named := deep(t, kit, doc, "p", "deep")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", strings.Repeat("- a\n  - b\n\n> q\n\n", 20)+"- last\n  - deep")
+	named := findBlock(t, kit, doc, "p", "deep")
 	overwrite := func(want tool.ErrorKind, id string) {
 		t.Helper()
 		kit.ResetCalls()
-		e := failure(t, kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), want))
+		e := mustBeToolError(t, kit.Refused(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), want))
 		if !strings.Contains(string(e.Payload()), id) {
 			t.Errorf("%s is not named: %s", id, e.Payload())
 		}
@@ -272,8 +272,8 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 	if _, err := kit.Client.Update(t.Context(), named, "markdown", "text"); err != nil {
 		t.Fatal(err)
 	}
-	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
-	if text := callerPath(t, kit, "/Work/Doc"); text != "new" {
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if text := readText(t, kit, "/Work/Doc"); text != "new" {
 		t.Errorf("it holds %q", text)
 	}
 }
@@ -282,12 +282,12 @@ func TestOverwriteOfALongListIsJudgedAtOnce(t *testing.T) {
 func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("> q\n\n- a\n\n", 10))
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", strings.Repeat("> q\n\n- a\n\n", 10))
 	blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	between(t, kit, func(path, body string) (string, string) {
+	interceptKernel(t, kit, func(path, body string) (string, string) {
 		if path == "/api/query/sql" && strings.Contains(body, "id, type FROM blocks") {
 			return body, `{"code":0,"msg":"","data":[{"id":"` + string(blocks[0].ID) + `","type":"b"}]}`
 		}
@@ -299,15 +299,15 @@ func TestOverwriteDoesNotTrustAnIndexThatIsBehind(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	kit.Refused(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), content.ComplexBlocks)
+	kit.Refused(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true), content.ComplexBlocks)
 }
 
 func TestOverwriteRefusesWhereAttributesCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, endpoint := range []string{"/api/attr/batchGetBlockAttrs", "/api/query/sql", "/api/block/getChildBlocks"} {
 		t.Run(path.Base(endpoint), func(t *testing.T) {
-			e := overwriteRefused(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
-				kit.Must(t, act(t, "read"), `{"path":"/Work/Doc"}`)
+			e := checkOverwriteRefused(t, "- a", func(kit *actiontest.Kit, _ kernel.ID) {
+				kit.Must(t, findAction(t, "read"), `{"path":"/Work/Doc"}`)
 				if endpoint == "/api/block/getChildBlocks" {
 					kit.Fail(endpoint, 1, "") // that of the read in overwriteRefused
 				}
@@ -323,21 +323,21 @@ func TestOverwriteRefusesWhereAttributesCannotBeRead(t *testing.T) {
 func TestOverwriteTakesReferencesWithinTheDocumentAlong(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "a")
-	para := deep(t, kit, doc, "p", "a")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "a")
+	para := findBlock(t, kit, doc, "p", "a")
 	if _, err := kit.Client.Append(t.Context(), doc, "markdown", fmt.Sprintf("see ((%s 'a'))", para)); err != nil {
 		t.Fatal(err)
 	}
-	document(t, kit, notebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("the document itself ((%s 'Doc'))", doc))
-	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
-	if text := callerPath(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
+	createDocument(t, kit, createNotebook(t, kit, "Other"), "/Elsewhere", fmt.Sprintf("the document itself ((%s 'Doc'))", doc))
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "# Doc\n\nnew", "overwrite", true))
+	if text := readText(t, kit, "/Work/Doc"); text != "# Doc\n\nnew" {
 		t.Errorf("the document holds %q", text)
 	}
 }
 
 func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
 	t.Parallel()
-	e := overwriteRefused(t, strings.Repeat("x\n\n", 60), func(kit *actiontest.Kit, doc kernel.ID) {
+	e := checkOverwriteRefused(t, strings.Repeat("x\n\n", 60), func(kit *actiontest.Kit, doc kernel.ID) {
 		blocks, err := kit.Client.ChildBlocks(t.Context(), doc)
 		if err != nil {
 			t.Fatal(err)
@@ -357,9 +357,9 @@ func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
 func TestOverwriteAppendsBeforeItDeletes(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.ResetCalls()
-	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 	var order []string
 	for _, c := range kit.Writes() {
 		order = append(order, strings.TrimPrefix(c.Path, "/api/block/"))
@@ -374,15 +374,15 @@ func TestFailedAppendKeepsOldText(t *testing.T) {
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("no"), kerneltest.FailServer, kerneltest.FailLost, kerneltest.FailClose} {
 		t.Run(string(mode), func(t *testing.T) {
 			kit := actiontest.New(t)
-			document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+			createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 			kit.Fail("/api/block/appendBlock", 1, mode)
-			if _, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
+			if _, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true)); err == nil {
 				t.Errorf("%s: no error", mode)
 			}
 			if err := kit.Client.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if text := callerPath(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+			if text := readText(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
 				t.Errorf("%s: the document holds %q", mode, text)
 			}
 		})
@@ -392,16 +392,16 @@ func TestFailedAppendKeepsOldText(t *testing.T) {
 func TestFailedDeleteRemovesNewText(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
-	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
-	if failure(t, err).Kind != kernel.API {
+	_, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if mustBeToolError(t, err).Kind != kernel.API {
 		t.Errorf("got %v", err)
 	}
 	if err := kit.Client.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text := callerPath(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
+	if text := readText(t, kit, "/Work/Doc"); text != "old one\n\nold two" {
 		t.Errorf("the document holds %q", text)
 	}
 }
@@ -409,14 +409,14 @@ func TestFailedDeleteRemovesNewText(t *testing.T) {
 func TestPartialDeleteReportsOldText(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
+	createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
 	kit.Fail("/api/block/deleteBlock", 1, "")
 	kit.Fail("/api/block/deleteBlock", 1, kerneltest.FailMessage("no"))
-	_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
-	if got := failure(t, err).Facts["recovery"]; got != "old one\n\nold two" {
+	_, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+	if got := mustBeToolError(t, err).Facts["recovery"]; got != "old one\n\nold two" {
 		t.Errorf("recovery %q in %v", got, err)
 	}
-	if text := callerPath(t, kit, "/Work/Doc"); !strings.Contains(text, "new") {
+	if text := readText(t, kit, "/Work/Doc"); !strings.Contains(text, "new") {
 		t.Errorf("the new text is gone: %q", text)
 	}
 }
@@ -426,10 +426,10 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 	for _, mode := range []kerneltest.Mode{"", kerneltest.FailLost, kerneltest.FailMessage("no")} {
 		t.Run("mode "+string(mode), func(t *testing.T) {
 			kit := actiontest.New(t)
-			document(t, kit, notebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
+			createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", strings.Repeat("old\n\n", 100))
 			kit.Fail("/api/transactions", 1, mode)
 			kit.ResetCalls()
-			_, err := kit.Do(t, act(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
+			_, err := kit.Do(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", "new", "overwrite", true))
 			failed := strings.HasPrefix(string(mode), "msg")
 			if (err != nil) != failed {
 				t.Errorf("%s: %v", mode, err)
@@ -437,7 +437,7 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 			if err := kit.Client.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if text := callerPath(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
+			if text := readText(t, kit, "/Work/Doc"); !failed && text != "new" || failed && strings.Contains(text, "new") {
 				t.Errorf("%s: the document holds %.60q", mode, text)
 			}
 			if n := len(kit.Writes()); n > 3 {
@@ -452,15 +452,15 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 func TestWriteOfWhatWasReadAsKramdown(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	doc := document(t, kit, notebook(t, kit, "Work"), "/Doc", "one\n\n- two")
+	doc := createDocument(t, kit, createNotebook(t, kit, "Work"), "/Doc", "one\n\n- two")
 	text, err := kit.Client.Kramdown(t.Context(), doc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kit.ResetCalls()
-	kit.Must(t, act(t, "write"), args("path", "/Work/Copy", "markdown", text))
-	kit.Must(t, act(t, "write"), args("path", "/Work/Doc", "markdown", text, "overwrite", true))
-	if got := callerPath(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\n- two") && !strings.HasPrefix(got, "one\n\n* two") {
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Copy", "markdown", text))
+	kit.Must(t, findAction(t, "write"), args("path", "/Work/Doc", "markdown", text, "overwrite", true))
+	if got := readText(t, kit, "/Work/Doc"); !strings.HasPrefix(got, "one\n\n- two") && !strings.HasPrefix(got, "one\n\n* two") {
 		t.Errorf("it holds %q", got)
 	}
 	for _, c := range kit.Writes() {

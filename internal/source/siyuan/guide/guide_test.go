@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/guide"
 )
 
-type args struct {
+type sampleArgs struct {
 	Path     string            `json:"path" about:"where | what" req:"true"`
 	ParentID string            `json:"parentID" about:"parent"`
 	AVID     string            `json:"avID" about:"database"`
@@ -21,8 +21,8 @@ type args struct {
 	Mode     string            `json:"mode" about:"how" enum:"fast,slow" default:"fast"`
 }
 
-// sample returns an action with an example, after edit has changed its spec.
-func sample(example string, edit func(*action.Spec)) *action.Action {
+// newSampleAction returns an action with an example, after edit has changed its spec.
+func newSampleAction(example string, edit func(*action.Spec)) *action.Action {
 	spec := action.Spec{
 		Tool: "box", Name: "open_all", Purpose: "Open everything", Class: action.Reads, Unguarded: "it is a test",
 		Positional: []string{"path"}, Aliases: map[string]string{"where": "path", "at": "path"},
@@ -35,7 +35,7 @@ func sample(example string, edit func(*action.Spec)) *action.Action {
 	if edit != nil {
 		edit(&spec)
 	}
-	return action.New(spec, func(context.Context, *action.Request, args) (any, error) { return nil, nil })
+	return action.New(spec, func(context.Context, *action.Request, sampleArgs) (any, error) { return nil, nil })
 }
 
 func TestCommandLine(t *testing.T) {
@@ -55,7 +55,7 @@ func TestCommandLine(t *testing.T) {
 		`{"path":"x","edit":{"old": "a b"}}`:     `collie box open-all x --edit-json '{"old":"a b"}'`,
 		`{"parentID":"before","path":"x"}`:       `collie box open-all x --parent-id before`,
 	} {
-		if got := guide.CommandLine(sample(example, nil)); got != want {
+		if got := guide.CommandLine(newSampleAction(example, nil)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", example, got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestCommandLine(t *testing.T) {
 // what comes back, and both examples.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	page := guide.Page(sample(`{"path":"/a"}`, func(s *action.Spec) { s.Guide, s.Dangerous, s.Off = "Be careful.", true, true }))
+	page := guide.Page(newSampleAction(`{"path":"/a"}`, func(s *action.Spec) { s.Guide, s.Dangerous, s.Off = "Be careful.", true, true }))
 	for _, want := range []string{
 		"# box(action=\"open_all\")\n\nOpen everything.\n\nBe careful.\n",
 		"| path | string | required |  | where \\| what (also at, where) |\n",
@@ -88,10 +88,10 @@ func TestPage(t *testing.T) {
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	tool := &action.Tool{Name: "box", About: "A box.", Actions: []*action.Action{
-		sample(`{}`, func(s *action.Spec) { s.Name = "rare" }),
-		sample(`{}`, func(s *action.Spec) { s.Name, s.Common = "usual", true }),
-		sample(`{}`, func(s *action.Spec) { s.Name, s.Dangerous = "sharp", true }),
-		sample(`{}`, func(s *action.Spec) { s.Name = "hidden" }),
+		newSampleAction(`{}`, func(s *action.Spec) { s.Name = "rare" }),
+		newSampleAction(`{}`, func(s *action.Spec) { s.Name, s.Common = "usual", true }),
+		newSampleAction(`{}`, func(s *action.Spec) { s.Name, s.Dangerous = "sharp", true }),
+		newSampleAction(`{}`, func(s *action.Spec) { s.Name = "hidden" }),
 	}}
 	page := guide.Overview(tool, func(a *action.Action) bool { return a.Name != "hidden" })
 	common, more := strings.Index(page, "## Common actions"), strings.Index(page, "## More actions")
@@ -109,7 +109,7 @@ func TestOverview(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	writes := sample(`{}`, func(s *action.Spec) {
+	writes := newSampleAction(`{}`, func(s *action.Spec) {
 		s.Needs, s.Unguarded = []action.Need{action.OnNotebook(access.Write, "path")}, ""
 	})
 	for _, tt := range []struct {
@@ -128,7 +128,7 @@ func TestLevels(t *testing.T) {
 	if got := guide.Levels(writes, nil, true); !strings.Contains(got, "the notebooks of your profile") {
 		t.Errorf("under a profile: %s", got)
 	}
-	if got := guide.Levels(sample(`{}`, nil), nil, true); !strings.Contains(got, "needs no level") {
+	if got := guide.Levels(newSampleAction(`{}`, nil), nil, true); !strings.Contains(got, "needs no level") {
 		t.Errorf("%s", got)
 	}
 }

@@ -27,7 +27,7 @@ func Page(a *action.Action) string {
 	fmt.Fprintf(&b, "\n`%s`\n\n", a.Signature())
 	writeArguments(&b, a)
 	fmt.Fprintf(&b, "- Needs: %s\n", describeNeeds(a))
-	fmt.Fprintf(&b, "- Kind: %s\n", kind(a))
+	fmt.Fprintf(&b, "- Kind: %s\n", describeKind(a))
 	if len(a.Endpoints) > 0 {
 		fmt.Fprintf(&b, "- Endpoints: %s\n", strings.Join(a.Endpoints, ", "))
 	}
@@ -69,7 +69,7 @@ func writeArguments(b *strings.Builder, a *action.Action) {
 			slices.Sort(aliases)
 			about += " (also " + strings.Join(aliases, ", ") + ")"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", p.Name, typeName(&p), required, strings.Trim(string(p.Default), `"`), escape(about))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", p.Name, typeName(&p), required, strings.Trim(string(p.Default), `"`), escapeCell(about))
 	}
 	b.WriteString("\n")
 }
@@ -100,8 +100,8 @@ func describeNeeds(a *action.Action) string {
 	return strings.Join(out, ", ")
 }
 
-// kind returns the words for what an action does and for its restrictions.
-func kind(a *action.Action) string {
+// describeKind returns the words for what an action does and for its restrictions.
+func describeKind(a *action.Action) string {
 	out := map[action.Class]string{
 		action.Reads: "reads", action.External: "has an effect outside the notes", action.Creates: "creates",
 		action.State: "changes or removes", action.Structure: "changes order or place", action.Manifest: "changes in many places",
@@ -149,7 +149,7 @@ func Overview(t *action.Tool, on func(*action.Action) bool) string {
 // Levels returns the line that says whether a caller's levels allow an action anywhere. capped says that a profile
 // lowers them.
 func Levels(a *action.Action, counts map[access.Level]int, capped bool) string {
-	need := a.Needed()
+	need := a.HighestLevel()
 	if need == access.None {
 		return "It needs no level, so your levels allow it."
 	}
@@ -171,7 +171,7 @@ func Levels(a *action.Action, counts map[access.Level]int, capped bool) string {
 	return fmt.Sprintf("It needs %s, which %d notebooks allow now.", need, n)
 }
 
-func escape(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+func escapeCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // mcpExample returns the example as the arguments of the grouped tool.
 func mcpExample(a *action.Action) string {
@@ -200,19 +200,19 @@ func CommandLine(a *action.Action) string {
 		if i := slices.Index(a.Positional, name); i >= 0 && i < positional {
 			return true
 		}
-		flag := "--" + kebab(name)
+		flag := "--" + flagName(name)
 		switch {
 		case v.IsBool() && v.Bool():
 			words = append(words, flag)
 		case v.IsBool():
-			words = append(words, "--no-"+kebab(name))
-		case v.IsArray() && flatStrings(v):
+			words = append(words, "--no-"+flagName(name))
+		case v.IsArray() && isObjectOfStrings(v):
 			for _, item := range v.Array() {
 				words = append(words, flag, shellWord(strings.ReplaceAll(item.String(), ",", `\,`)))
 			}
-		case v.IsObject() && flatTexts(a, name, v):
+		case v.IsObject() && flattensToFlags(a, name, v):
 			v.ForEach(func(k, m gjson.Result) bool {
-				words = append(words, "--"+kebab(k.String()), shellWord(m.String()))
+				words = append(words, "--"+flagName(k.String()), shellWord(m.String()))
 				return true
 			})
 		case v.IsArray() || v.IsObject():
@@ -225,10 +225,10 @@ func CommandLine(a *action.Action) string {
 	return strings.Join(words, " ")
 }
 
-// flatTexts reports whether the argument v is an object of strings whose members its schema names,
+// flattensToFlags reports whether the argument v is an object of strings whose members its schema names,
 // and none of them is also the name of an argument. A command line then takes the members as flags
 // of their own.
-func flatTexts(a *action.Action, name string, v gjson.Result) bool {
+func flattensToFlags(a *action.Action, name string, v gjson.Result) bool {
 	known := map[string]bool{}
 	schema := gjson.ParseBytes(a.Param(name).Schema())
 	for _, form := range append(schema.Get("anyOf").Array(), schema) {
@@ -245,7 +245,7 @@ func flatTexts(a *action.Action, name string, v gjson.Result) bool {
 	return flat
 }
 
-func flatStrings(v gjson.Result) bool {
+func isObjectOfStrings(v gjson.Result) bool {
 	for _, item := range v.Array() {
 		if item.IsArray() || item.IsObject() {
 			return false
@@ -277,8 +277,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// kebab returns a name as a flag: parentID becomes parent-id.
-func kebab(name string) string {
+// flagName returns a name as a flag: parentID becomes parent-id.
+func flagName(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {

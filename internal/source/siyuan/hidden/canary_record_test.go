@@ -22,8 +22,8 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// exchange is a request with its answer, as a line of a recording. The first line has ids instead.
-type exchange struct {
+// recordedExchange is a request with its answer, as a line of a recording. The first line has ids instead.
+type recordedExchange struct {
 	IDs  map[string]kernel.ID `json:"ids,omitempty"`
 	Path string               `json:"path,omitempty"`
 	Body json.RawMessage      `json:"reqBody,omitempty"`
@@ -33,8 +33,8 @@ type exchange struct {
 
 var idList = regexp.MustCompile(`IN \(('[0-9a-z-]{22}',?)+\)|\[("[0-9a-z-]{22}",?)+\]`)
 
-// key returns the text by which an answer is looked up. The order of ids in a request does not matter.
-func (e *exchange) key() string {
+// lookupKey returns the text by which an answer is looked up. The order of ids in a request does not matter.
+func (e *recordedExchange) lookupKey() string {
 	return e.Path + " " + idList.ReplaceAllStringFunc(string(e.Body), func(list string) string {
 		ids := strings.Split(strings.Trim(list, "IN ()[]"), ",")
 		slices.Sort(ids)
@@ -42,15 +42,15 @@ func (e *exchange) key() string {
 	})
 }
 
-// recorder writes down what a real kernel answers from here on, where COLLIE_RECORD_CANARIES is set, into [recording]
+// startRecording writes down what a real kernel answers from here on, where COLLIE_RECORD_CANARIES is set, into [recording]
 // when the function that it returns is called. Requests go to a proxy for that.
-func recorder(t *testing.T, s *scene) (done func()) {
+func startRecording(t *testing.T, s *canaryScene) (done func()) {
 	t.Helper()
 	if os.Getenv(kerneltest.RealKernel) == "" || os.Getenv("COLLIE_RECORD_CANARIES") == "" {
 		return func() {}
 	}
 	var mu sync.Mutex
-	var lines []exchange
+	var lines []recordedExchange
 	seen := map[string]bool{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -60,16 +60,16 @@ func recorder(t *testing.T, s *scene) (done func()) {
 		s.ServeHTTP(answer, r)
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
-		e := exchange{Path: r.URL.Path, Body: compact(body)}
+		e := recordedExchange{Path: r.URL.Path, Body: compactJSON(body)}
 		if raw := answer.Body.Bytes(); json.Valid(raw) {
-			e.Resp = compact(raw)
+			e.Resp = compactJSON(raw)
 		} else {
 			e.Text = string(raw)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if !seen[e.key()] {
-			seen[e.key()] = true
+		if !seen[e.lookupKey()] {
+			seen[e.lookupKey()] = true
 			lines = append(lines, e)
 		}
 	}))
@@ -82,20 +82,20 @@ func recorder(t *testing.T, s *scene) (done func()) {
 		var out bytes.Buffer
 		enc := json.NewEncoder(&out)
 		enc.SetEscapeHTML(false)
-		_ = enc.Encode(exchange{IDs: s.IDs})
+		_ = enc.Encode(recordedExchange{IDs: s.IDs})
 		for _, e := range lines {
 			_ = enc.Encode(e)
 		}
-		if err := os.MkdirAll(filepath.Dir(recording), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(recordingFile), 0o755); err != nil {
 			t.Error(err)
 		}
-		if err := os.WriteFile(recording, out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(recordingFile, out.Bytes(), 0o644); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func compact(raw []byte) json.RawMessage {
+func compactJSON(raw []byte) json.RawMessage {
 	var out bytes.Buffer
 	if json.Compact(&out, raw) != nil {
 		return nil
@@ -103,20 +103,20 @@ func compact(raw []byte) json.RawMessage {
 	return out.Bytes()
 }
 
-// replay returns a scene with a kernel that answers from a recording, and a function that reports whether it got a
+// newReplayedScene returns a scene with a kernel that answers from a recording, and a function that reports whether it got a
 // request without a recorded answer since the last call.
-func replay(t *testing.T) (s *scene, missing func() bool) {
+func newReplayedScene(t *testing.T) (s *canaryScene, missing func() bool) {
 	t.Helper()
-	raw, err := os.ReadFile(recording)
+	raw, err := os.ReadFile(recordingFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answers := map[string]exchange{}
-	s = &scene{t: t}
+	answers := map[string]recordedExchange{}
+	s = &canaryScene{t: t}
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		var e exchange
+		var e recordedExchange
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Fatal(err)
 		}
@@ -124,12 +124,12 @@ func replay(t *testing.T) (s *scene, missing func() bool) {
 			s.IDs = e.IDs
 			continue
 		}
-		answers[e.key()] = e
+		answers[e.lookupKey()] = e
 	}
 	var unknown atomic.Bool
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		e, ok := answers[(&exchange{Path: r.URL.Path, Body: compact(body)}).key()]
+		e, ok := answers[(&recordedExchange{Path: r.URL.Path, Body: compactJSON(body)}).lookupKey()]
 		switch {
 		case ok && e.Resp != nil:
 			_, _ = w.Write(e.Resp)

@@ -20,27 +20,27 @@ import (
 // canary matches every word that stands in the hidden notebook and nowhere else: zqh, what it is, and a number.
 var canary = regexp.MustCompile(`(?i)zqh[a-z]+[0-9]`)
 
-// ask is one call of a scan.
-type ask struct {
+// scanCall is one call of a scan.
+type scanCall struct {
 	act  string // tool.action
 	args map[string]any
 }
 
-// asks returns calls of every action that reads, about readable notes.
-func (s *scene) asks() []ask {
-	var out []ask
+// scanCalls returns calls of every action that reads, about readable notes.
+func (s *canaryScene) scanCalls() []scanCall {
+	var out []scanCall
 	add := func(act string, pairs ...any) {
 		args := map[string]any{"verbose": true}
 		for i := 0; i < len(pairs); i += 2 {
 			args[pairs[i].(string)] = pairs[i+1]
 		}
-		out = append(out, ask{act, args})
+		out = append(out, scanCall{act, args})
 	}
 	for _, table := range []string{"blocks", "blocks_fts", "attributes", "refs", "spans", "assets", "file_annotation_refs"} {
 		add("search.query_sql", "stmt", "SELECT * FROM "+table, "maxRows", 1000)
 	}
 	for doc, path := range map[string]string{"embeds": "/Open/Embeds", "refs": "/Open/Refs", "again": "/Open/Again", "base": "/Open/Base", "lost": "/Open/Lost"} {
-		id := s.id(doc)
+		id := s.idOf(doc)
 		add("fs.read", "path", path, "tokenBudget", 32000, "includeBlockIds", true)
 		add("fs.ls", "path", path)
 		for _, act := range []string{
@@ -60,10 +60,10 @@ func (s *scene) asks() []ask {
 	}
 	for _, block := range []string{"embed", "oref", "ohead", "oplain", "otag", "oagain", "othird", "odbb"} {
 		for _, act := range []string{"block.get_kramdown", "block.dom", "block.breadcrumb", "block.get_attrs", "search.get_backlinks"} {
-			add(act, "id", s.id(block))
+			add(act, "id", s.idOf(block))
 		}
-		add("search.fulltext", "query", s.id(block))
-		add("search.get_backlinks", "id", s.id("refs"), "refTreeID", s.id("again"))
+		add("search.fulltext", "query", s.idOf(block))
+		add("search.get_backlinks", "id", s.idOf("refs"), "refTreeID", s.idOf("again"))
 	}
 	for _, query := range []string{"zqh", "to and", "readable", "item", "again"} {
 		add("fs.search", "query", query)
@@ -74,22 +74,22 @@ func (s *scene) asks() []ask {
 		add("search.fulltext", "query", query, "groupBy", 1)
 		add("search.fulltext", "query", query, "method", "regex")
 		add("search.fulltext", "query", query+" OR plain NOT nothing", "method", "query_syntax", "pageSize", 128)
-		add("search.search_refs", "id", s.id("oplain"), "k", query)
-		add("document.search_docs", "notebook", s.id("open"), "query", query)
+		add("search.search_refs", "id", s.idOf("oplain"), "k", query)
+		add("document.search_docs", "notebook", s.idOf("open"), "query", query)
 		add("tag.list", "query", query)
 		add("av.search", "keyword", query)
-		add("av.render", "id", s.id("odb"), "query", query)
-		add("av.get_primary_key_values", "avID", s.id("odb"), "keyword", query)
+		add("av.render", "id", s.idOf("odb"), "query", query)
+		add("av.get_primary_key_values", "avID", s.idOf("odb"), "keyword", query)
 		add("search.search_assets", "query", query)
 		add("search.fulltext_asset_content", "query", query)
 	}
 	add("search.fulltext", "query", "SELECT * FROM blocks", "method", "sql", "pageSize", 128)
 	add("search.list_invalid_refs")
 	for _, act := range []string{"av.render", "av.get", "av.get_attribute_view_keys", "av.get_attribute_view_filter_sort"} {
-		add(act, "id", s.id("odb"))
-		add(act, "id", s.id("hdb"))
+		add(act, "id", s.idOf("odb"))
+		add(act, "id", s.idOf("hdb"))
 	}
-	add("av.get_primary_key_values", "avID", s.id("odb"))
+	add("av.get_primary_key_values", "avID", s.idOf("odb"))
 	add("tag.list")
 	add("block.recent_updated")
 	add("flashcard.get_decks")
@@ -97,18 +97,18 @@ func (s *scene) asks() []ask {
 	add("flashcard.list_cards", "scope", "all")
 	add("fs.tree", "path", "/", "maxDepth", 5)
 	add("fs.ls", "path", "/")
-	add("document.list_tree", "notebook", s.id("open"), "path", "/")
+	add("document.list_tree", "notebook", s.idOf("open"), "path", "/")
 	add("notebook.list")
 	add("notebook.get_permissions")
-	add("notebook.get_conf", "notebook", s.id("open"))
-	add("notebook.get_child_docs", "notebook", s.id("open"))
+	add("notebook.get_conf", "notebook", s.idOf("open"))
+	add("notebook.get_child_docs", "notebook", s.idOf("open"))
 	add("file.list_unused_assets")
 	add("file.list_templates")
 	return out
 }
 
-// elsewhere are the actions that read and have no call in a scan, with what tests them.
-var elsewhere = map[string]string{
+// testedElsewhere are the actions that read and have no call in a scan, with what tests them.
+var testedElsewhere = map[string]string{
 	"file.get_image_ocr_text": "about one asset, whose users are checked", "file.read_template": "templates are of no notebook", "file.render": "tested with templates",
 	"mascot.get_balance": "coins", "mascot.shop": "coins", "system.bootstrap": "TestBootstrap", "system.conf": "TestConfTellsNothingOfNotes",
 	"system.workspace_info": "the machine", "system.network": "the machine", "system.get_version": "the kernel", "system.get_current_time": "the clock",
@@ -117,7 +117,7 @@ var elsewhere = map[string]string{
 
 // scan makes the calls, and fails for each whose answer has a canary in it. It returns how many were answered, and which
 // actions ran.
-func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bool) {
+func (s *canaryScene) scan(answered func(err error) bool) (n int, worked map[string]bool) {
 	s.t.Helper()
 	actions := map[string]*action.Action{}
 	for _, tl := range siyuan.Tools() {
@@ -127,7 +127,7 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 	}
 	seen := map[string]bool{}
 	worked = map[string]bool{}
-	for _, q := range s.asks() {
+	for _, q := range s.scanCalls() {
 		a := actions[q.act]
 		if a == nil {
 			s.t.Fatalf("there is no action %s", q.act)
@@ -162,15 +162,15 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 		}
 	}
 	for name, a := range actions {
-		if !a.Class.Writes() && a.Class == action.Reads && !seen[name] && elsewhere[name] == "" {
-			s.t.Errorf("%s reads and is not in the scan: add a call to asks, or to elsewhere why there is none", name)
+		if !a.Class.Writes() && a.Class == action.Reads && !seen[name] && testedElsewhere[name] == "" {
+			s.t.Errorf("%s reads and is not in the scan: add a call to scanCalls, or to testedElsewhere why there is none", name)
 		}
 	}
 	return n, worked
 }
 
-// tables reads the tables that a statement may read, so that a recording has them whole. No action returns that.
-func (s *scene) tables() {
+// readTables reads the tables that a statement may read, so that a recording has them whole. No action returns that.
+func (s *canaryScene) readTables() {
 	s.t.Helper()
 	for _, table := range []string{"blocks", "attributes", "refs", "spans", "assets", "file_annotation_refs"} {
 		if _, err := kernel.SQL[json.RawMessage](s.t.Context(), s.Client, "SELECT * FROM "+table+" LIMIT 5000"); err != nil {
@@ -182,14 +182,14 @@ func (s *scene) tables() {
 // TestCanaries: nothing that an agent can read shows what stands in a hidden notebook, whatever the kernel has copied of
 // it into one that may be read. With a real kernel it waits for the kernel's own jobs first.
 func TestCanaries(t *testing.T) {
-	s := newScene(t)
+	s := newCanaryScene(t)
 	if os.Getenv(kerneltest.RealKernel) != "" {
 		s.awaitEmbeds()
 	}
-	record := recorder(t, s)
-	s.tables()
+	record := startRecording(t, s)
+	s.readTables()
 	n, worked := s.scan(func(error) bool { return true })
-	for _, q := range s.asks() {
+	for _, q := range s.scanCalls() {
 		if !worked[q.act] {
 			worked[q.act] = true
 			t.Errorf("%s never ran", q.act)
@@ -201,13 +201,13 @@ func TestCanaries(t *testing.T) {
 	record()
 }
 
-// recording is the file with the answers of a real kernel, which contain canaries.
-var recording = filepath.Join("testdata", "canaries.jsonl")
+// recordingFile is the file with the answers of a real kernel, which contain canaries.
+var recordingFile = filepath.Join("testdata", "canaries.jsonl")
 
 // TestRecordedCanaries is [TestCanaries] with the answers that a real kernel gave, after its own jobs.
 func TestRecordedCanaries(t *testing.T) {
 	t.Parallel()
-	s, missing := replay(t)
+	s, missing := newReplayedScene(t)
 	total := 0
 	n, _ := s.scan(func(err error) bool {
 		total++
@@ -216,6 +216,6 @@ func TestRecordedCanaries(t *testing.T) {
 	})
 	t.Logf("%d of %d calls are answered by the recording", n, total)
 	if n < total*2/3 {
-		t.Errorf("only %d of %d calls are answered by the recording: record it again (see recorder)", n, total)
+		t.Errorf("only %d of %d calls are answered by the recording: record it again (see startRecording)", n, total)
 	}
 }

@@ -25,9 +25,9 @@ import (
 	"collie/test/await"
 )
 
-// counted has all places where a result says how much was left out because it is hidden, and why that reveals nothing
+// countedPlaces has all places where a result says how much was left out because it is hidden, and why that reveals nothing
 // more: no text, title or filter of the caller decides what is counted.
-var counted = map[string]string{
+var countedPlaces = map[string]string{
 	"av/get_primary_key_values.go": "rows of a database that are bound to hidden blocks, without a keyword only",
 	"av/read.go":                   "the same of a whole database, whoever asks",
 	"av/render.go":                 "the same, without a query only",
@@ -51,7 +51,7 @@ func TestCountsOfWhatIsHidden(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
 				if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Filtered" {
-					found[filepath.ToSlash(path)] = counted[filepath.ToSlash(path)]
+					found[filepath.ToSlash(path)] = countedPlaces[filepath.ToSlash(path)]
 				}
 			}
 			return true
@@ -61,7 +61,7 @@ func TestCountsOfWhatIsHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(counted, found); diff != "" {
+	if diff := cmp.Diff(countedPlaces, found); diff != "" {
 		t.Errorf("what is counted (-on the list +in the code):\n%s", diff)
 	}
 }
@@ -72,16 +72,16 @@ const secretHit = "qx7k"
 
 var secretMisses = []string{"qx7b", "qx7w", "qx7m"}
 
-// secretive returns a workspace whose hidden notebook contains the code wherever a note can contain a text.
-func secretive(t testing.TB) *foreign {
+// newSecretWorkspace returns a workspace whose hidden notebook contains the code wherever a note can contain a text.
+func newSecretWorkspace(t testing.TB) *twoNotebooks {
 	t.Helper()
-	w := newForeign(t)
+	w := newTwoNotebooks(t)
 	const code = secretHit + "391z"
-	doc := w.Doc(w.hidden, "/"+code, "text "+code+" with #"+code+"#\n\n# "+code+"\n\nsee (("+w.mine+" 'x')) and (("+w.doc+" '"+code+"'))\n\n"+
+	doc := w.Doc(w.hidden, "/"+code, "text "+code+" with #"+code+"#\n\n# "+code+"\n\nsee (("+w.openBlock+" 'x')) and (("+w.doc+" '"+code+"'))\n\n"+
 		"[a](assets/"+code+"-20240801120000-eeeeeee.txt)\n\n((20200101000000-zzzzzzz 'gone'))")
 	w.File("/data/assets/"+code+"-20240801120000-eeeeeee.txt", []byte("text of "+code))
 	attrs := map[string]string{"name": code, "alias": code, "memo": code, "bookmark": code, "custom-a": code}
-	if err := w.client.SetAttrs(t.Context(), kernel.ID(w.blocks(doc)[0]), attrs); err != nil {
+	if err := w.client.SetAttrs(t.Context(), kernel.ID(w.blocksOf(doc)[0]), attrs); err != nil {
 		t.Fatal(err)
 	}
 	ops := []kernel.Operation{
@@ -92,10 +92,10 @@ func secretive(t testing.TB) *foreign {
 		t.Fatal(err)
 	}
 	shows := w.Doc(w.open, "/Table", "table")
-	w.must("av.render", object{"id": "20240801120000-mydb001", "createIfNotExist": true, "blockID": shows})
-	w.must("av.add_rows", object{"avID": "20240801120000-mydb001", "primaryKeyTexts": []string{"a row"}})
+	w.mustRun("av.render", object{"id": "20240801120000-mydb001", "createIfNotExist": true, "blockID": shows})
+	w.mustRun("av.add_rows", object{"avID": "20240801120000-mydb001", "primaryKeyTexts": []string{"a row"}})
 	if _, err := w.client.Transact(t.Context(), 1, kernel.Operation{"action": "insertAttrViewBlock", "avID": "20240801120000-mydb001", "srcs": []any{
-		map[string]any{"itemID": "20240801120000-bounded", "id": w.blocks(doc)[0], "isDetached": false},
+		map[string]any{"itemID": "20240801120000-bounded", "id": w.blocksOf(doc)[0], "isDetached": false},
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +107,8 @@ var (
 	timeLike = regexp.MustCompile(`[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f-]{27}|\d{10,17}`) // ids of requests and hashes too
 )
 
-// guess runs an action with a text as one of its arguments, and returns what the caller sees of the outcome.
-func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text string) string {
+// answerToGuess runs an action with a text as one of its arguments, and returns what the caller sees of the outcome.
+func (w *twoNotebooks) answerToGuess(a *action.Action, args json.RawMessage, path, text string) string {
 	w.t.Helper()
 	args, err := sjson.SetBytes(args, path, text)
 	if err != nil {
@@ -118,36 +118,37 @@ func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text strin
 	if err := json.Unmarshal(args, &in); err != nil {
 		w.t.Fatal(err)
 	}
-	got, err := w.do(a.Tool+"."+a.Name, in)
+	got, err := w.runAction(a.Tool+"."+a.Name, in)
 	out := got.Str
 	if err != nil {
 		out = err.Error()
 	}
-	return plain(out, text)
+	return withoutIDsAndTimes(out, text)
 }
 
-// plain returns an answer without ids, times and the text asked for. Ids are removed first, because they may contain the
+// withoutIDsAndTimes returns an answer without ids, times and the text asked for. Ids are removed first, because they may contain the
 // letters of the text by chance.
-func plain(answer, text string) string {
+func withoutIDsAndTimes(answer, text string) string {
 	answer = timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME")
 	return strings.ReplaceAll(answer, text, "TEXT")
 }
 
-// fill returns the arguments of an action's example, with ids of this workspace.
-func (w *foreign) fill(a *action.Action) json.RawMessage {
+// exampleArgs returns the arguments of an action's example, with ids of this workspace.
+func (w *twoNotebooks) exampleArgs(a *action.Action) json.RawMessage {
 	for name, id := range map[string]string{"notebook": w.open, "parentID": w.doc, "targetNotebook": w.open, "rootID": w.doc} {
 		if v := gjson.Get(a.Example, name); v.Exists() && idLike.MatchString(v.Str) {
 			a := *a
 			a.Example, _ = sjson.Set(a.Example, name, id)
-			return w.fill2(&a, name)
+			return w.exampleArgsBut(&a, name)
 		}
 	}
-	return w.fill2(a, "")
+	return w.exampleArgsBut(a, "")
 }
 
-func (w *foreign) fill2(a *action.Action, but string) json.RawMessage {
+// exampleArgsBut is like exampleArgs, and leaves the argument but as the example has it.
+func (w *twoNotebooks) exampleArgsBut(a *action.Action, but string) json.RawMessage {
 	args := []byte(a.Example)
-	id := w.mine
+	id := w.openBlock
 	switch a.Tool {
 	case "av":
 		id = "20240801120000-mydb001"
@@ -165,9 +166,9 @@ func (w *foreign) fill2(a *action.Action, but string) json.RawMessage {
 	return args
 }
 
-// needed returns the argument that path leads into, with the required arguments and those with ids, but without any that
+// onlyNeededArgs returns the argument that path leads into, with the required arguments and those with ids, but without any that
 // narrows the result down.
-func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage {
+func onlyNeededArgs(a *action.Action, args json.RawMessage, path string) json.RawMessage {
 	top, _, _ := strings.Cut(path, ".")
 	out := []byte("{}")
 	gjson.ParseBytes(args).ForEach(func(name, v gjson.Result) bool {
@@ -179,8 +180,8 @@ func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage
 	return out
 }
 
-// texts returns the paths of the arguments of an action that are texts.
-func texts(a *action.Action, args json.RawMessage) []string {
+// textArgPaths returns the paths of the arguments of an action that are texts.
+func textArgPaths(a *action.Action, args json.RawMessage) []string {
 	schema := gjson.ParseBytes(a.Schema())
 	out := map[string]bool{}
 	var walk func(path string, v gjson.Result)
@@ -229,22 +230,22 @@ func TestNoActionTellsAHiddenCode(t *testing.T) {
 			continue
 		}
 		t.Run(tl.Name, func(t *testing.T) {
-			w := secretive(t)
+			w := newSecretWorkspace(t)
 			for _, a := range tl.Actions {
 				if a.DirectOnly || a.Tool == "notebook" && a.Name == "remove" {
 					continue
 				}
-				all := w.fill(a)
-				for _, path := range texts(a, all) {
+				all := w.exampleArgs(a)
+				for _, path := range textArgPaths(a, all) {
 					if seen++; await.Race && seen%12 != 1 {
 						continue
 					}
-					for _, args := range []json.RawMessage{all, needed(a, all, path)} {
-						first := w.guess(a, args, path, secretMisses[0])
-						hit := w.guess(a, args, path, secretHit)
+					for _, args := range []json.RawMessage{all, onlyNeededArgs(a, all, path)} {
+						first := w.answerToGuess(a, args, path, secretMisses[0])
+						hit := w.answerToGuess(a, args, path, secretHit)
 						same := true
 						for _, miss := range secretMisses[1:] {
-							same = same && w.guess(a, args, path, miss) == first
+							same = same && w.answerToGuess(a, args, path, miss) == first
 						}
 						tried++
 						if same && hit != first {
@@ -264,10 +265,10 @@ func TestNoActionTellsAHiddenCode(t *testing.T) {
 // answers about the document must not depend on that.
 func TestNoTitleTellsAHiddenCode(t *testing.T) {
 	t.Parallel()
-	w := secretive(t)
+	w := newSecretWorkspace(t)
 	answers := map[string]bool{}
 	for _, text := range append([]string{secretHit, secretHit + "391z"}, secretMisses...) {
-		id := w.must("document.create", object{"notebook": w.open, "path": "/" + text, "markdown": "x"}).Get("id").Str
+		id := w.mustRun("document.create", object{"notebook": w.open, "path": "/" + text, "markdown": "x"}).Get("id").Str
 		for _, call := range []struct {
 			name string
 			args object
@@ -277,13 +278,13 @@ func TestNoTitleTellsAHiddenCode(t *testing.T) {
 			{"document.lookup", object{"id": id, "include": []string{"docInfo"}}},
 			{"search.search_refs", object{"id": id, "k": text}},
 		} {
-			got, err := w.do(call.name, call.args)
+			got, err := w.runAction(call.name, call.args)
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers[call.name+plain(got.Str, text)] = true
+			answers[call.name+withoutIDsAndTimes(got.Str, text)] = true
 		}
-		w.must("document.remove", object{"ids": []string{id}})
+		w.mustRun("document.remove", object{"ids": []string{id}})
 	}
 	if len(answers) != 4 {
 		t.Errorf("different answers: %s", strings.Join(slices.Sorted(maps.Keys(answers)), "\n"))
@@ -293,9 +294,9 @@ func TestNoTitleTellsAHiddenCode(t *testing.T) {
 // TestNobodyTellsOfHiddenReferences: a hidden note refers to a document, and no answer about that document knows.
 func TestNobodyTellsOfHiddenReferences(t *testing.T) {
 	t.Parallel()
-	w := secretive(t) // it refers to the document and to its first block
+	w := newSecretWorkspace(t) // it refers to the document and to its first block
 	other := w.Doc(w.open, "/Other", "first\n\n[a]("+sharedAsset+") [b]("+visibleAsset+")")
-	w.levels("rwd")
+	w.setOpenLevel("rwd")
 	plain := func(doc, block, text string) string {
 		text = strings.NewReplacer(doc, "DOC", block, "BLOCK", "Doc", "TITLE", "Other", "TITLE").Replace(text)
 		return timeLike.ReplaceAllString(idLike.ReplaceAllString(text, "ID"), "TIME")
@@ -315,13 +316,13 @@ func TestNobodyTellsOfHiddenReferences(t *testing.T) {
 		{"document.get_doc", func(doc, _ string) object { return object{"id": doc} }},
 		{"block.transfer_references", func(doc, block string) object { return object{"fromID": block, "toID": doc} }},
 		{"fs.write", func(doc, _ string) object {
-			return object{"path": "/Open/" + w.title(doc), "markdown": "all new", "overwrite": true}
+			return object{"path": "/Open/" + w.titleOf(doc), "markdown": "all new", "overwrite": true}
 		}},
 	} {
 		var told []string
 		for _, doc := range []string{w.doc, other} {
-			block := w.blocks(doc)[0]
-			got, err := w.do(call.name, call.args(doc, block))
+			block := w.blocksOf(doc)[0]
+			got, err := w.runAction(call.name, call.args(doc, block))
 			if err != nil {
 				got.Str = err.Error()
 			}

@@ -19,9 +19,9 @@ import (
 	"collie/test/await"
 )
 
-// foreign is a workspace with a notebook that may be written and one that is hidden. The hidden one has one thing of each
+// twoNotebooks is a workspace with a notebook that may be written and one that is hidden. The hidden one has one thing of each
 // kind that a text can name.
-type foreign struct {
+type twoNotebooks struct {
 	*kerneltest.Kernel
 	t      testing.TB
 	client *kernel.Client
@@ -29,11 +29,11 @@ type foreign struct {
 
 	open, hidden string // notebooks
 	doc          string // to write into
-	mine         string // a block of it
-	target       string // a hidden block
+	openBlock    string // a block of it
+	hiddenBlock  string // a hidden block
 	database     string // that a hidden block shows
 	asset        string // that a hidden note shows
-	most         string // level of the open notebook for the profile of the caller, which hides the other; empty where no profile does
+	profileLevel string // level of the open notebook for the profile of the caller, which hides the other; empty where no profile does
 }
 
 // Ids and paths of that workspace. nowhere and noAsset do not exist; they have the same form as those of hidden things.
@@ -46,9 +46,9 @@ const (
 	visibleAsset = "assets/open-20240801120000-ccccccc.txt"
 )
 
-func newForeign(t testing.TB) *foreign {
+func newTwoNotebooks(t testing.TB) *twoNotebooks {
 	t.Helper()
-	w := &foreign{Kernel: kerneltest.New(t), t: t, database: hiddenDB, asset: hiddenAsset}
+	w := &twoNotebooks{Kernel: kerneltest.New(t), t: t, database: hiddenDB, asset: hiddenAsset}
 	w.client = kernel.New(w.URL(), kernel.Options{Token: "TEST_TOKEN"})
 	t.Cleanup(w.client.Close)
 	w.open, w.hidden = w.Notebook("Open"), w.Notebook("Hidden")
@@ -57,21 +57,21 @@ func newForeign(t testing.TB) *foreign {
 	}
 	secret := w.Doc(w.hidden, "/Secret", "hidden text\n\n[a]("+hiddenAsset+") [b]("+sharedAsset+")\n\n"+
 		`<div data-type="NodeAttributeView" data-av-id="`+hiddenDB+`" data-av-type="table"></div>`)
-	w.target = w.blocks(secret)[0]
-	if _, err := w.client.RenderDatabase(t.Context(), kernel.Rendering{ID: hiddenDB, Block: kernel.ID(w.blocks(secret)[2]), Create: true}); err != nil {
+	w.hiddenBlock = w.blocksOf(secret)[0]
+	if _, err := w.client.RenderDatabase(t.Context(), kernel.Rendering{ID: hiddenDB, Block: kernel.ID(w.blocksOf(secret)[2]), Create: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.doc = w.Doc(w.open, "/Doc", "first\n\n[a]("+sharedAsset+") [b]("+visibleAsset+")")
-	w.mine = w.blocks(w.doc)[0]
-	w.levels("rwd")
-	w.allOn()
-	w.source = siyuan.New(siyuan.Options{Kernel: w.client, Safety: safety.Open(safety.Options{Dir: t.TempDir()}), Ceiling: w.ceiling})
+	w.openBlock = w.blocksOf(w.doc)[0]
+	w.setOpenLevel("rwd")
+	w.switchAllOn()
+	w.source = siyuan.New(siyuan.Options{Kernel: w.client, Safety: safety.Open(safety.Options{Dir: t.TempDir()}), Ceiling: w.ceilingOf})
 	t.Cleanup(w.source.Close)
 	return w
 }
 
-// allOn switches every action on.
-func (w *foreign) allOn() {
+// switchAllOn switches every action on.
+func (w *twoNotebooks) switchAllOn() {
 	w.t.Helper()
 	config := object{}
 	for _, tl := range siyuan.Tools() {
@@ -88,16 +88,17 @@ func (w *foreign) allOn() {
 	w.File("/data/storage/petal/collie/mcpToolsConfig", raw)
 }
 
-// levels hides the hidden notebook and gives the open one a level.
-func (w *foreign) levels(level string) {
+// setOpenLevel hides the hidden notebook and gives the open one a level.
+func (w *twoNotebooks) setOpenLevel(level string) {
 	hidden := "none"
 	if byProfile(w.t) {
-		w.most, level, hidden = level, "rwd", "rwd"
+		w.profileLevel, level, hidden = level, "rwd", "rwd"
 	}
 	w.File("/data/storage/petal/collie/notebookPermissions", fmt.Appendf(nil, `{%q:%q,%q:%q}`, w.open, level, w.hidden, hidden))
 }
 
-func (w *foreign) blocks(doc string) []string {
+// blocksOf returns the ids of the blocks of a document.
+func (w *twoNotebooks) blocksOf(doc string) []string {
 	w.t.Helper()
 	list, err := w.client.ChildBlocks(w.t.Context(), kernel.ID(doc))
 	if err != nil || len(list) == 0 {
@@ -110,8 +111,8 @@ func (w *foreign) blocks(doc string) []string {
 	return ids
 }
 
-// do runs "tool.action" as a client on this machine would have it run.
-func (w *foreign) do(name string, args map[string]any) (gjson.Result, error) {
+// runAction runs "tool.action" as a client on this machine would have it run.
+func (w *twoNotebooks) runAction(name string, args map[string]any) (gjson.Result, error) {
 	w.t.Helper()
 	tl, act, _ := strings.Cut(name, ".")
 	raw, err := json.Marshal(args)
@@ -125,9 +126,10 @@ func (w *foreign) do(name string, args map[string]any) (gjson.Result, error) {
 	return gjson.GetBytes(res.Raw, "content.0.text"), err
 }
 
-func (w *foreign) must(name string, args map[string]any) gjson.Result {
+// mustRun is like runAction, and fails the test if the action fails.
+func (w *twoNotebooks) mustRun(name string, args map[string]any) gjson.Result {
 	w.t.Helper()
-	got, err := w.do(name, args)
+	got, err := w.runAction(name, args)
 	if err != nil {
 		w.t.Fatalf("%s %v: %v", name, args, err)
 	}
@@ -136,96 +138,97 @@ func (w *foreign) must(name string, args map[string]any) gjson.Result {
 
 type object = map[string]any
 
-// way writes a text into the open notebook, and says which block or document then has it.
-type way struct {
+// textWriter writes a text into the open notebook, and says which block or document then has it.
+type textWriter struct {
 	dom   bool
-	write func(w *foreign, text string) (id string, err error)
+	write func(w *twoNotebooks, text string) (id string, err error)
 }
 
-// made runs an action and returns the id at a path of its result.
-func made(w *foreign, path, name string, args object) (string, error) {
-	got, err := w.do(name, args)
+// runForID runs an action and returns the id at a path of its result.
+func runForID(w *twoNotebooks, path, name string, args object) (string, error) {
+	got, err := w.runAction(name, args)
 	return gjson.Get(got.Str, path).Str, err
 }
 
-// paragraph returns the DOM of a paragraph, as the editor writes it.
-func paragraph(text string) string {
+// paragraphDOM returns the DOM of a paragraph, as the editor writes it.
+func paragraphDOM(text string) string {
 	return `<div data-node-id="` + string(kernel.NewID()) + `" data-type="NodeParagraph" class="p"><div contenteditable="true" spellcheck="false">` + text + `</div></div>`
 }
 
-// ways has all ways in which a text can get into a note, by action.
-var ways = map[string]way{
-	"block.append": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc})
+// textWriters has all ways in which a text can get into a note, by action.
+var textWriters = map[string]textWriter{
+	"block.append": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc})
 	}},
-	"block.append dom": {dom: true, write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.append", object{"dataType": "dom", "data": text, "parentID": w.doc})
+	"block.append dom": {dom: true, write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.append", object{"dataType": "dom", "data": text, "parentID": w.doc})
 	}},
-	"block.prepend": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.prepend", object{"dataType": "markdown", "data": text, "parentID": w.doc})
+	"block.prepend": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.prepend", object{"dataType": "markdown", "data": text, "parentID": w.doc})
 	}},
-	"block.insert": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.insert", object{"dataType": "markdown", "data": text, "previousID": w.mine})
+	"block.insert": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.insert", object{"dataType": "markdown", "data": text, "previousID": w.openBlock})
 	}},
-	"block.insert several": {dom: true, write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.insert", object{"blocks": []object{{"dataType": "dom", "data": text, "previousID": w.mine}}})
+	"block.insert several": {dom: true, write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.insert", object{"blocks": []object{{"dataType": "dom", "data": text, "previousID": w.openBlock}}})
 	}},
-	"block.update": {write: func(w *foreign, text string) (string, error) {
-		_, err := w.do("block.update", object{"id": w.mine, "dataType": "markdown", "data": text})
-		return w.mine, err
+	"block.update": {write: func(w *twoNotebooks, text string) (string, error) {
+		_, err := w.runAction("block.update", object{"id": w.openBlock, "dataType": "markdown", "data": text})
+		return w.openBlock, err
 	}},
-	"block.update dom": {dom: true, write: func(w *foreign, text string) (string, error) {
-		_, err := w.do("block.update", object{"id": w.mine, "dataType": "dom", "data": text})
-		return w.mine, err
+	"block.update dom": {dom: true, write: func(w *twoNotebooks, text string) (string, error) {
+		_, err := w.runAction("block.update", object{"id": w.openBlock, "dataType": "dom", "data": text})
+		return w.openBlock, err
 	}},
-	"block.replace": {write: func(w *foreign, text string) (string, error) {
-		id := w.must("block.append", object{"dataType": "markdown", "data": "old", "parentID": w.doc}).Get("id").Str
-		_, err := w.do("block.replace", object{"id": id, "edit": object{"old": "old", "new": text}})
+	"block.replace": {write: func(w *twoNotebooks, text string) (string, error) {
+		id := w.mustRun("block.append", object{"dataType": "markdown", "data": "old", "parentID": w.doc}).Get("id").Str
+		_, err := w.runAction("block.replace", object{"id": id, "edit": object{"old": "old", "new": text}})
 		return id, err
 	}},
-	"block.replace in pieces": {write: func(w *foreign, text string) (string, error) {
-		id := w.must("block.append", object{"dataType": "markdown", "data": "qq", "parentID": w.doc}).Get("id").Str
+	"block.replace in pieces": {write: func(w *twoNotebooks, text string) (string, error) {
+		id := w.mustRun("block.append", object{"dataType": "markdown", "data": "qq", "parentID": w.doc}).Get("id").Str
 		half := strings.Index(text, "20")
 		if half < 0 {
 			half = len(text) / 2
 		}
-		_, err := w.do("block.replace", object{"id": id, "edit": []object{{"old": "qq", "new": text[:half] + "qq"}, {"old": "qq", "new": text[half:]}}})
+		_, err := w.runAction("block.replace", object{"id": id, "edit": []object{{"old": "qq", "new": text[:half] + "qq"}, {"old": "qq", "new": text[half:]}}})
 		return id, err
 	}},
-	"block.add_to_daily_note": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "block.add_to_daily_note", object{"notebook": w.open, "dataType": "markdown", "data": text, "position": "append"})
+	"block.add_to_daily_note": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "block.add_to_daily_note", object{"notebook": w.open, "dataType": "markdown", "data": text, "position": "append"})
 	}},
-	"fs.write": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": text})
+	"fs.write": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": text})
 	}},
-	"fs.write overwrite": {write: func(w *foreign, text string) (string, error) {
-		id := w.must("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
-		_, err := w.do("fs.write", object{"path": "/Open/" + w.title(id), "markdown": text, "overwrite": true})
+	"fs.write overwrite": {write: func(w *twoNotebooks, text string) (string, error) {
+		id := w.mustRun("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
+		_, err := w.runAction("fs.write", object{"path": "/Open/" + w.titleOf(id), "markdown": text, "overwrite": true})
 		return id, err
 	}},
-	"fs.replace": {write: func(w *foreign, text string) (string, error) {
-		id := w.must("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
-		_, err := w.do("fs.replace", object{"path": "/Open/" + w.title(id), "edit": object{"old": "old", "new": text}})
+	"fs.replace": {write: func(w *twoNotebooks, text string) (string, error) {
+		id := w.mustRun("fs.write", object{"path": "/Open/" + string(kernel.NewID()), "markdown": "old"}).Get("id").Str
+		_, err := w.runAction("fs.replace", object{"path": "/Open/" + w.titleOf(id), "edit": object{"old": "old", "new": text}})
 		return id, err
 	}},
-	"document.create": {write: func(w *foreign, text string) (string, error) {
-		return made(w, "id", "document.create", object{"notebook": w.open, "path": "/" + string(kernel.NewID()), "markdown": text})
+	"document.create": {write: func(w *twoNotebooks, text string) (string, error) {
+		return runForID(w, "id", "document.create", object{"notebook": w.open, "path": "/" + string(kernel.NewID()), "markdown": text})
 	}},
-	"search.find_replace": {write: func(w *foreign, text string) (string, error) {
-		id := w.must("block.append", object{"dataType": "markdown", "data": "a qqq b", "parentID": w.doc}).Get("id").Str
-		_, err := w.do("search.find_replace", object{"k": "qqq", "r": text, "ids": []string{id}})
+	"search.find_replace": {write: func(w *twoNotebooks, text string) (string, error) {
+		id := w.mustRun("block.append", object{"dataType": "markdown", "data": "a qqq b", "parentID": w.doc}).Get("id").Str
+		_, err := w.runAction("search.find_replace", object{"k": "qqq", "r": text, "ids": []string{id}})
 		return id, err
 	}},
 }
 
-// only skips a way with a real kernel, which would take minutes for all of them, unless it is one of a few that differ.
-func (w *foreign) only(name string) {
+// skipOnRealKernel skips a way with a real kernel, which would take minutes for all of them, unless it is one of a few that differ.
+func (w *twoNotebooks) skipOnRealKernel(name string) {
 	if !slices.Contains([]string{"block.append", "block.append dom", "block.replace", "document.create", "search.find_replace"}, name) {
 		w.NeedsVault("another way is the same to the kernel")
 	}
 }
 
-func (w *foreign) title(doc string) string {
+// titleOf returns the title of a document at the top of its notebook.
+func (w *twoNotebooks) titleOf(doc string) string {
 	hpath, err := w.client.HPathByID(w.t.Context(), kernel.ID(doc))
 	if err != nil {
 		w.t.Fatal(err)
@@ -233,8 +236,8 @@ func (w *foreign) title(doc string) string {
 	return strings.TrimPrefix(hpath, "/")
 }
 
-// dom returns the current content of a block or document in the editor's form.
-func (w *foreign) dom(id string) string {
+// domOf returns the current content of a block or document in the editor's form.
+func (w *twoNotebooks) domOf(id string) string {
 	w.t.Helper()
 	dom, err := w.client.DOM(w.t.Context(), kernel.ID(id))
 	if err != nil {
@@ -243,8 +246,8 @@ func (w *foreign) dom(id string) string {
 	return dom
 }
 
-// references are the forms of a reference to a block.
-var references = []string{
+// referenceForms are the forms of a reference to a block.
+var referenceForms = []string{
 	"see ((ID 'x')) there", "see ((ID)) there", "see (( ID\n'x' )) there", "- ((ID 'x'))", "| ((ID 'x')) |\n|---|", "**((ID 'x'))**", "[((ID 'x'))](u)",
 	`a <span data-type="block-ref" data-id="ID" data-subtype="d">x</span> b`, `a <span data-id="ID" data-subtype="d" data-type="strong block-ref">x</span> b`,
 	`((ID "((ID '"))x'))`, `((((ID "ID 'x'"))))`, "`` ((ID 'x'))", "\\`((ID 'x'))`", "    ((ID 'x'))", "$ ((ID 'x'))",
@@ -256,12 +259,12 @@ var zeroWidth = strings.NewReplacer("\u200b", "", "\u200c", "", "\u200d", "", "\
 // TestReferencesToWhatIsHiddenAreText: in whatever way a text is written, it refers to nothing that its writer cannot
 // see, and what is hidden becomes what something becomes that does not exist.
 func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
-	for name, way := range ways {
+	for name, way := range textWriters {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newForeign(t)
-			w.only(name)
-			for i, form := range references {
+			w := newTwoNotebooks(t)
+			w.skipOnRealKernel(name)
+			for i, form := range referenceForms {
 				if await.Race && i%4 != 0 { // the same code runs for each
 					continue
 				}
@@ -269,10 +272,10 @@ func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
 					continue
 				}
 				shown := map[string]string{}
-				for _, id := range []string{w.target, nowhere} {
+				for _, id := range []string{w.hiddenBlock, nowhere} {
 					text := strings.NewReplacer("ID", id, "REST", strings.TrimPrefix(id, "20")).Replace(form)
 					if way.dom {
-						text = paragraph(strings.ReplaceAll(text, "\n", " "))
+						text = paragraphDOM(strings.ReplaceAll(text, "\n", " "))
 					}
 					at, err := way.write(w, text)
 					if err != nil && strings.Contains(name, ".replace") && strings.Contains(form, "<span") {
@@ -283,44 +286,44 @@ func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
 						t.Errorf("%q: %v", form, err)
 						continue
 					}
-					dom := zeroWidth.Replace(w.dom(at))
+					dom := zeroWidth.Replace(w.domOf(at))
 					if strings.Contains(dom, `data-id="`+id+`"`) || strings.Contains(dom, `data-subtype="d"`) {
 						t.Errorf("%q refers to %s: %s", form, id, dom)
 					}
-					shown[id] = strings.ReplaceAll(unstamped(dom), id, "ID")
+					shown[id] = strings.ReplaceAll(withoutChangingAttrs(dom), id, "ID")
 				}
-				if shown[w.target] != shown[nowhere] {
-					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s", form, shown[w.target], shown[nowhere])
+				if shown[w.hiddenBlock] != shown[nowhere] {
+					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s", form, shown[w.hiddenBlock], shown[nowhere])
 				}
 			}
 		})
 	}
 }
 
-// stamps matches the attributes that differ between two blocks of the same text.
-var stamps = regexp.MustCompile(`(?:data-node-id|updated|data-node-index|id|data-av-id|custom-dailynote-\d+|colgroup)="[^"]*"`)
+// changingAttrs matches the attributes that differ between two blocks of the same text.
+var changingAttrs = regexp.MustCompile(`(?:data-node-id|updated|data-node-index|id|data-av-id|custom-dailynote-\d+|colgroup)="[^"]*"`)
 
-func unstamped(dom string) string {
-	return strings.Join(strings.Fields(stamps.ReplaceAllString(dom, "")), " ")
+func withoutChangingAttrs(dom string) string {
+	return strings.Join(strings.Fields(changingAttrs.ReplaceAllString(dom, "")), " ")
 }
 
 // TestReferencesThatStoodStay: a person's own reference to a hidden block stays one where a text around it is changed,
 // and an anchor that stays does not begin to follow the block.
 func TestReferencesThatStoodStay(t *testing.T) {
 	t.Parallel()
-	w := newForeign(t)
-	doc := w.Doc(w.open, "/Person", "see (("+w.target+" 'mine')) here\n\nsee (("+w.target+" \"fixed\")) here")
-	blocks := w.blocks(doc)
-	w.must("block.replace", object{"id": blocks[0], "edit": object{"old": "here", "new": "there"}})
-	w.must("block.update", object{"id": blocks[1], "dataType": "markdown", "data": "now ((" + w.target + " 'fixed'))"})
-	if dom := w.dom(blocks[0]); !strings.Contains(dom, `data-subtype="d"`) || !strings.Contains(dom, "there") {
+	w := newTwoNotebooks(t)
+	doc := w.Doc(w.open, "/Person", "see (("+w.hiddenBlock+" 'mine')) here\n\nsee (("+w.hiddenBlock+" \"fixed\")) here")
+	blocks := w.blocksOf(doc)
+	w.mustRun("block.replace", object{"id": blocks[0], "edit": object{"old": "here", "new": "there"}})
+	w.mustRun("block.update", object{"id": blocks[1], "dataType": "markdown", "data": "now ((" + w.hiddenBlock + " 'fixed'))"})
+	if dom := w.domOf(blocks[0]); !strings.Contains(dom, `data-subtype="d"`) || !strings.Contains(dom, "there") {
 		t.Errorf("a reference that follows its block: %s", dom)
 	}
-	if dom := w.dom(blocks[1]); !strings.Contains(dom, `data-subtype="s"`) || !strings.Contains(dom, "now") {
+	if dom := w.domOf(blocks[1]); !strings.Contains(dom, `data-subtype="s"`) || !strings.Contains(dom, "now") {
 		t.Errorf("a reference whose anchor stays: %s", dom)
 	}
-	w.must("fs.write", object{"path": "/Open/Person", "markdown": "all new, see ((" + w.target + " 'mine'))", "overwrite": true})
-	if dom := w.dom(doc); !strings.Contains(dom, `data-id="`+w.target+`"`) {
+	w.mustRun("fs.write", object{"path": "/Open/Person", "markdown": "all new, see ((" + w.hiddenBlock + " 'mine'))", "overwrite": true})
+	if dom := w.domOf(doc); !strings.Contains(dom, `data-id="`+w.hiddenBlock+`"`) {
 		t.Errorf("an overwritten document: %s", dom)
 	}
 }
@@ -328,14 +331,14 @@ func TestReferencesThatStoodStay(t *testing.T) {
 // TestDatabasesOfOthersAreRefused: no text shows a database that its writer cannot see, and a hidden one is refused as
 // one that does not exist.
 func TestDatabasesOfOthersAreRefused(t *testing.T) {
-	for name, way := range ways {
+	for name, way := range textWriters {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "search.find_replace" {
 				t.Skip("replacing in a text makes no block")
 			}
-			w := newForeign(t)
-			w.only(name)
+			w := newTwoNotebooks(t)
+			w.skipOnRealKernel(name)
 			for _, form := range []string{
 				`<div data-type="NodeAttributeView" data-av-id="ID" data-av-type="table"></div>`, `<div data-av-id="ID" data-type="NodeAttributeView"></div>`,
 				"text\n\n<div data-type=\"NodeAttributeView\" data-av-id='ID'></div>", `<div data-type="NodeAttributeView" data-av-id="&#50;0REST"></div>`,
@@ -356,7 +359,7 @@ func TestDatabasesOfOthersAreRefused(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"av.render", "av.get"} {
-				if got, err := w.do(name, object{"id": w.database}); tool.KindOf(err) != tool.NotFound {
+				if got, err := w.runAction(name, object{"id": w.database}); tool.KindOf(err) != tool.NotFound {
 					t.Errorf("%s: %s, %v", name, got.Raw, err)
 				}
 			}
@@ -368,18 +371,18 @@ func TestDatabasesOfOthersAreRefused(t *testing.T) {
 // shown once more.
 func TestNewDatabasesMayBeWritten(t *testing.T) {
 	t.Parallel()
-	w := newForeign(t)
+	w := newTwoNotebooks(t)
 	const mine = "20240801120000-mydb001"
-	got := w.must("av.render", object{"id": mine, "createIfNotExist": true, "blockID": w.mine})
+	got := w.mustRun("av.render", object{"id": mine, "createIfNotExist": true, "blockID": w.openBlock})
 	if !got.Get("materialized").Bool() {
 		t.Fatalf("made %s", got.Raw)
 	}
-	w.must("block.append", object{"dataType": "markdown", "data": `<div data-type="NodeAttributeView" data-av-id="` + mine + `" data-av-type="table"></div>`, "parentID": w.doc})
-	w.must("block.append", object{"dataType": "markdown", "data": "```html\n<div data-type=\"NodeAttributeView\" data-av-id=\"" + nowhere + "\"></div>\n```", "parentID": w.doc})
+	w.mustRun("block.append", object{"dataType": "markdown", "data": `<div data-type="NodeAttributeView" data-av-id="` + mine + `" data-av-type="table"></div>`, "parentID": w.doc})
+	w.mustRun("block.append", object{"dataType": "markdown", "data": "```html\n<div data-type=\"NodeAttributeView\" data-av-id=\"" + nowhere + "\"></div>\n```", "parentID": w.doc})
 }
 
-// links are the forms in which a text shows an asset.
-var links = []string{
+// linkForms are the forms in which a text shows an asset.
+var linkForms = []string{
 	"[t](PATH)", "![t](PATH)", "[t](<PATH>)", "[t]( PATH \"title\")", "![t](PATH?x=1)", "[t](&#97;REST)", "[t](\nPATH)", `a <img src="PATH"> b`, `<video controls="controls" src="PATH"></video>`,
 	`<iframe src='PATH'></iframe>`, `a <span data-type="a" data-href="PATH">t</span> b`, "| ![t](PATH) |\n|---|", "`` [t](PATH)", "    ![t](PATH)",
 	"[[t](PATH)](PATH)",
@@ -388,12 +391,12 @@ var links = []string{
 // TestLinksToAssetsOfOthersAreText: a text cannot show an asset that its writer cannot see, so naming an asset
 // does not give access to it.
 func TestLinksToAssetsOfOthersAreText(t *testing.T) {
-	for name, way := range ways {
+	for name, way := range textWriters {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newForeign(t)
-			w.only(name)
-			for i, form := range links {
+			w := newTwoNotebooks(t)
+			w.skipOnRealKernel(name)
+			for i, form := range linkForms {
 				if await.Race && i%4 != 0 { // the same code runs for each
 					continue
 				}
@@ -404,14 +407,14 @@ func TestLinksToAssetsOfOthersAreText(t *testing.T) {
 				for _, path := range []string{w.asset, sharedAsset, noAsset} {
 					text := strings.NewReplacer("PATH", path, "REST", path[1:]).Replace(form)
 					if way.dom {
-						text = paragraph(strings.ReplaceAll(text, "\n", " "))
+						text = paragraphDOM(strings.ReplaceAll(text, "\n", " "))
 					}
 					at, err := way.write(w, text)
 					if err != nil {
 						t.Errorf("%q: %v", form, err)
 						continue
 					}
-					shown[path] = strings.NewReplacer(path[1:], "PATH", strings.TrimSuffix(path, ".txt"), "PATH").Replace(unstamped(zeroWidth.Replace(w.dom(at))))
+					shown[path] = strings.NewReplacer(path[1:], "PATH", strings.TrimSuffix(path, ".txt"), "PATH").Replace(withoutChangingAttrs(zeroWidth.Replace(w.domOf(at))))
 				}
 				if shown[w.asset] != shown[noAsset] || shown[sharedAsset] != shown[noAsset] {
 					t.Errorf("%q: what is hidden is told from what does not exist:\n%s\n%s\n%s", form, shown[w.asset], shown[sharedAsset], shown[noAsset])
@@ -431,25 +434,25 @@ func TestLinksToAssetsOfOthersAreText(t *testing.T) {
 // TestAssetsThatMayBeLinked: a text may show unused assets and those that its writer sees.
 func TestAssetsThatMayBeLinked(t *testing.T) {
 	t.Parallel()
-	w := newForeign(t)
+	w := newTwoNotebooks(t)
 	const fresh = "assets/new-20240801120000-ddddddd.txt"
 	w.File("/data/"+fresh, []byte("new"))
 	for _, path := range []string{visibleAsset, fresh} {
-		got := w.must("block.append", object{"dataType": "markdown", "data": "[t](" + path + ")", "parentID": w.doc})
-		if dom := w.dom(got.Get("id").Str); !strings.Contains(dom, `data-href="`+path+`"`) || got.Get("warning").Exists() {
+		got := w.mustRun("block.append", object{"dataType": "markdown", "data": "[t](" + path + ")", "parentID": w.doc})
+		if dom := w.domOf(got.Get("id").Str); !strings.Contains(dom, `data-href="`+path+`"`) || got.Get("warning").Exists() {
 			t.Errorf("%s: %s, %s", path, dom, got.Raw)
 		}
 	}
 	for attr, value := range map[string]string{"title-img": `background-image:url("/` + hiddenAsset + `")`, "custom-file": hiddenAsset} {
 		for _, path := range []string{hiddenAsset, sharedAsset, noAsset} {
-			got, err := w.do("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, path)}})
+			got, err := w.runAction("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, path)}})
 			if tool.KindOf(err) != tool.NotFound {
 				t.Errorf("%s %s: %s, %v", attr, path, got.Raw, err)
 			}
 		}
-		w.must("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, visibleAsset)}})
+		w.mustRun("block.set_attrs", object{"id": w.doc, "attrs": object{attr: strings.ReplaceAll(value, hiddenAsset, visibleAsset)}})
 	}
-	if got, err := w.do("document.set_attr", object{"id": w.doc, "attrs": object{"cover": hiddenAsset}}); tool.KindOf(err) != tool.NotFound {
+	if got, err := w.runAction("document.set_attr", object{"id": w.doc, "attrs": object{"cover": hiddenAsset}}); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("cover: %s, %v", got.Raw, err)
 	}
 }
@@ -458,11 +461,11 @@ func TestAssetsThatMayBeLinked(t *testing.T) {
 // other text.
 func TestScriptsInEmbeds(t *testing.T) {
 	t.Parallel()
-	w := newForeign(t)
+	w := newTwoNotebooks(t)
 	for _, text := range []string{"{{//!js return []}}", "{{ //!js\nreturn []}}"} {
-		if got, err := w.do("block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc}); tool.KindOf(err) != tool.Invalid {
+		if got, err := w.runAction("block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc}); tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%q: %s, %v", text, got.Raw, err)
 		}
 	}
-	w.must("block.append", object{"dataType": "markdown", "data": "{{select * from blocks limit 1}}", "parentID": w.doc})
+	w.mustRun("block.append", object{"dataType": "markdown", "data": "{{select * from blocks limit 1}}", "parentID": w.doc})
 }

@@ -13,8 +13,8 @@ import (
 // kernel shows in a readable block, or nowhere.
 func TestNegationTellsNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	search := actionNamed("search.fulltext")
+	s := newCanaryScene(t)
+	search := findAction("search.fulltext")
 	ask := func(method, query string) string {
 		raw, _ := json.Marshal(map[string]any{"query": query, "method": method, "pageSize": 100, "stripHtml": true})
 		got, err := s.Do(t, search, string(raw))
@@ -48,12 +48,12 @@ func TestNegationTellsNothing(t *testing.T) {
 // into which the kernel has copied such text.
 func TestWaysShowNothing(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	rows, err := kernel.SQL[struct{ ID string }](t.Context(), s.Client, "SELECT id FROM blocks WHERE box = '"+string(s.id("open"))+"' LIMIT 1000")
+	s := newCanaryScene(t)
+	rows, err := kernel.SQL[struct{ ID string }](t.Context(), s.Client, "SELECT id FROM blocks WHERE box = '"+string(s.idOf("open"))+"' LIMIT 1000")
 	if err != nil || len(rows) < 40 {
 		t.Fatalf("%d blocks, %v", len(rows), err)
 	}
-	way := actionNamed("block.breadcrumb")
+	way := findAction("block.breadcrumb")
 	for _, row := range rows {
 		got, err := s.Do(t, way, `{"id":"`+row.ID+`"}`)
 		if err != nil {
@@ -65,7 +65,7 @@ func TestWaysShowNothing(t *testing.T) {
 	}
 }
 
-func actionNamed(name string) *action.Action {
+func findAction(name string) *action.Action {
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {
 			if tl.Name+"."+a.Name == name {

@@ -18,19 +18,19 @@ import (
 func byProfile(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestByProfile/") }
 
 // hide hides the hidden notebook from the caller, by its level or by the caller's ceiling.
-func (s *scene) hide() {
+func (s *canaryScene) hide() {
 	if byProfile(s.t) {
-		s.Ceiling = &access.Ceiling{Listed: map[kernel.ID]access.Level{s.id("hidden"): access.None}, Others: access.Delete}
+		s.Ceiling = &access.Ceiling{Listed: map[kernel.ID]access.Level{s.idOf("hidden"): access.None}, Others: access.Delete}
 		return
 	}
-	s.Levels[s.id("hidden")] = access.None
+	s.Levels[s.idOf("hidden")] = access.None
 }
 
-// ceiling returns the ceiling of the caller's profile.
-func (w *foreign) ceiling(profile string) access.Ceiling {
+// ceilingOf returns the ceiling of the caller's profile.
+func (w *twoNotebooks) ceilingOf(profile string) access.Ceiling {
 	out := access.Ceiling{Others: access.Delete}
-	if w.most != "" && profile == "work" {
-		most, err := access.ParseLevel(w.most)
+	if w.profileLevel != "" && profile == "work" {
+		most, err := access.ParseLevel(w.profileLevel)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -61,27 +61,27 @@ func TestProfileIsAsTheFile(t *testing.T) {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
 			answers := func(lowered bool) map[string]string {
-				w := newForeign(t)
+				w := newTwoNotebooks(t)
 				table := w.Doc(w.open, "/Table", "table")
-				w.must("av.render", object{"id": "20240801120000-mydb001", "createIfNotExist": true, "blockID": table})
-				w.levels(level)
+				w.mustRun("av.render", object{"id": "20240801120000-mydb001", "createIfNotExist": true, "blockID": table})
+				w.setOpenLevel(level)
 				if lowered {
-					w.most = level
+					w.profileLevel = level
 					w.File("/data/storage/petal/collie/notebookPermissions", []byte(`{"`+w.open+`":"rwd","`+w.hidden+`":"rwd"}`))
 				}
 				w.source.Levels().Forget()
 				out := map[string]string{}
 				for _, tl := range siyuan.Tools() {
 					for _, a := range tl.Actions {
-						if a.DirectOnly || tl.Name == "mascot" || tl.Name == "system" && elsewhere["system."+a.Name] != "" || a.Name == "notify" {
+						if a.DirectOnly || tl.Name == "mascot" || tl.Name == "system" && testedElsewhere["system."+a.Name] != "" || a.Name == "notify" {
 							continue
 						}
 						var in object
-						if err := json.Unmarshal(w.fill(a), &in); err != nil {
+						if err := json.Unmarshal(w.exampleArgs(a), &in); err != nil {
 							t.Fatal(err)
 						}
 						w.ResetCalls()
-						got, err := w.do(tl.Name+"."+a.Name, in)
+						got, err := w.runAction(tl.Name+"."+a.Name, in)
 						answer := got.Str
 						if e, ok := errors.AsType[*tool.Error](err); ok {
 							answer = string(e.Kind) + " " + e.Code + " " + e.Message
@@ -93,9 +93,9 @@ func TestProfileIsAsTheFile(t *testing.T) {
 						}
 						if tl.Name == "block" && a.Name == "recent_updated" {
 							// Blocks that changed in the same second are ordered by id, and only three of them are shown.
-							answer = sample.ReplaceAllString(answer, "")
+							answer = excerptPattern.ReplaceAllString(answer, "")
 						}
-						out[tl.Name+"."+a.Name] = unordered(answer)
+						out[tl.Name+"."+a.Name] = normalizeAnswer(answer)
 					}
 				}
 				return out
@@ -117,13 +117,13 @@ func TestProfileIsAsTheFile(t *testing.T) {
 	}
 }
 
-var sample = regexp.MustCompile(`"excerpt":"[^"]*"`)
+var excerptPattern = regexp.MustCompile(`"excerpt":"[^"]*"`)
 
-var clock = regexp.MustCompile(`\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?`)
+var clockPattern = regexp.MustCompile(`\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?`)
 
-// unordered returns an answer without ids and times, with its parts sorted, since their order may depend on ids.
-func unordered(answer string) string {
-	answer = clock.ReplaceAllString(timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME"), "TIME")
+// normalizeAnswer returns an answer without ids and times, with its parts sorted, since their order may depend on ids.
+func normalizeAnswer(answer string) string {
+	answer = clockPattern.ReplaceAllString(timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME"), "TIME")
 	parts := strings.FieldsFunc(answer, func(r rune) bool { return strings.ContainsRune("{}[],", r) })
 	slices.Sort(parts)
 	return strings.Join(parts, "\n")

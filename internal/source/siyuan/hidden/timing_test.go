@@ -15,24 +15,24 @@ import (
 func BenchmarkHiddenHit(b *testing.B) {
 	for _, c := range []struct {
 		name string
-		args func(w *foreign, text string) object
+		args func(w *twoNotebooks, text string) object
 	}{
-		{"search.search_refs", func(w *foreign, text string) object { return object{"id": w.doc, "k": text} }},
-		{"search.search_assets", func(_ *foreign, text string) object { return object{"query": text} }},
-		{"search.fulltext_asset_content", func(_ *foreign, text string) object { return object{"query": text} }},
-		{"search.fulltext", func(_ *foreign, text string) object { return object{"query": text} }},
-		{"av.search", func(_ *foreign, text string) object { return object{"keyword": text} }},
-		{"fs.search", func(_ *foreign, text string) object { return object{"query": text} }},
-		{"document.search_docs", func(w *foreign, text string) object { return object{"notebook": w.open, "query": text} }},
-		{"tag.list", func(_ *foreign, text string) object { return object{"keyword": text} }},
+		{"search.search_refs", func(w *twoNotebooks, text string) object { return object{"id": w.doc, "k": text} }},
+		{"search.search_assets", func(_ *twoNotebooks, text string) object { return object{"query": text} }},
+		{"search.fulltext_asset_content", func(_ *twoNotebooks, text string) object { return object{"query": text} }},
+		{"search.fulltext", func(_ *twoNotebooks, text string) object { return object{"query": text} }},
+		{"av.search", func(_ *twoNotebooks, text string) object { return object{"keyword": text} }},
+		{"fs.search", func(_ *twoNotebooks, text string) object { return object{"query": text} }},
+		{"document.search_docs", func(w *twoNotebooks, text string) object { return object{"notebook": w.open, "query": text} }},
+		{"tag.list", func(_ *twoNotebooks, text string) object { return object{"keyword": text} }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			w := secretive(b)
+			w := newSecretWorkspace(b)
 			took := map[string][]time.Duration{}
 			for b.Loop() {
 				for _, text := range []string{secretHit, secretMisses[0]} {
 					began := time.Now()
-					if got, err := w.do(c.name, c.args(w, text)); err != nil {
+					if got, err := w.runAction(c.name, c.args(w, text)); err != nil {
 						b.Fatalf("%s: %s, %v", text, got.Raw, err)
 					}
 					took[text] = append(took[text], time.Since(began))

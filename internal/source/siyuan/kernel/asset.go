@@ -70,7 +70,7 @@ func (c *Client) AssetFile(ctx context.Context, address string) (string, error) 
 // RenameAsset renames an asset in its folder and in every document that uses it. The new name gets the old extension
 // and a new id. The kernel checks nothing (rows 58 to 60 of the recording assets.jsonl).
 func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
-	return callFor[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
+	return callFor[string](ctx, c, "/api/asset/renameAsset", writeData.withMember("newPath"), map[string]any{"oldPath": path, "newName": name})
 }
 
 // DocumentAssets returns the assets of a document as its Markdown names them, or only its images.
@@ -84,7 +84,7 @@ func (c *Client) DocumentAssets(ctx context.Context, id ID, images bool) ([]stri
 
 // ImageText returns the text that was recognized in an image; empty if there is none.
 func (c *Client) ImageText(ctx context.Context, path string) (string, error) {
-	return callFor[string](ctx, c, "/api/asset/getImageOCRText", readData.of("text"), map[string]any{"path": path})
+	return callFor[string](ctx, c, "/api/asset/getImageOCRText", readData.withMember("text"), map[string]any{"path": path})
 }
 
 // AssetUse is a place where a document names an asset.
@@ -107,8 +107,8 @@ func (c *Client) AssetUses(ctx context.Context, spellings []string, except ...ID
 		") OR instr(path, '%') > 0 OR instr(path, '?') > 0 OR instr(path, '#') > 0)"+without+" LIMIT 1000000")
 }
 
-// Mentions returns the notebooks in which the text or attributes of a block contain one of texts.
-func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
+// NotebooksMentioning returns the notebooks in which the text or attributes of a block contain one of texts.
+func (c *Client) NotebooksMentioning(ctx context.Context, texts []string) ([]ID, error) {
 	var where []string
 	for _, t := range texts {
 		where = append(where, "instr(markdown, "+Quote(t)+") > 0", "instr(ial, "+Quote(t)+") > 0")

@@ -144,7 +144,7 @@ func (d *Database) Value(row, column ID) *Value {
 // once it was rendered for the first time.
 func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	const endpoint = "/api/av/getAttributeView"
-	raw, err := callFor[json.RawMessage](ctx, c, endpoint, readData.of("av"), map[string]any{"id": id})
+	raw, err := callFor[json.RawMessage](ctx, c, endpoint, readData.withMember("av"), map[string]any{"id": id})
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (c *Client) FilterSort(ctx context.Context, id, block ID) (filters, sorts j
 
 // DatabaseBlocks returns the blocks that show a database ("mirrors").
 func (c *Client) DatabaseBlocks(ctx context.Context, id ID) ([]ID, error) {
-	return callFor[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.of("refDefs.#.refID"), map[string]any{"avID": id})
+	return callFor[[]ID](ctx, c, "/api/av/getMirrorDatabaseBlocks", read.withMember("refDefs.#.refID"), map[string]any{"avID": id})
 }
 
 // DatabaseHit is a search result: a database in one of its blocks, with its views as children.
@@ -229,7 +229,7 @@ func (c *Client) SearchDatabases(ctx context.Context, keyword string, excludes [
 	if len(excludes) > 0 {
 		body["excludes"] = excludes
 	}
-	return callFor[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.of("results"), body)
+	return callFor[[]DatabaseHit](ctx, c, "/api/av/searchAttributeView", readData.withMember("results"), body)
 }
 
 // PrimaryValues has the values of a primary column, the database's name and the blocks that show it.
@@ -261,7 +261,7 @@ func (c *Client) DuplicateDatabase(ctx context.Context, id ID) (database, block 
 
 // SpinDOM converts hand-written DOM to the form that the editor saves.
 func (c *Client) SpinDOM(ctx context.Context, dom string) (string, error) {
-	return callFor[string](ctx, c, "/api/lute/spinBlockDOM", readData.of("dom"), map[string]any{"dom": dom})
+	return callFor[string](ctx, c, "/api/lute/spinBlockDOM", readData.withMember("dom"), map[string]any{"dom": dom})
 }
 
 // DatabaseTexts calls yield for all texts in databases that contain "assets/", including databases in closed

@@ -26,7 +26,7 @@ func (c *Client) ChildBlocks(ctx context.Context, id ID) ([]Block, error) {
 // Kramdown returns a block with its attributes; for a document, with all its blocks. An id that does not exist gives
 // "".
 func (c *Client) Kramdown(ctx context.Context, id ID) (string, error) {
-	return callFor[string](ctx, c, "/api/block/getBlockKramdown", readData.of("kramdown"), map[string]any{"id": id})
+	return callFor[string](ctx, c, "/api/block/getBlockKramdown", readData.withMember("kramdown"), map[string]any{"id": id})
 }
 
 // Kramdowns returns many blocks at once; missing ones are left out. mode is "md" or "textmark".
@@ -41,7 +41,7 @@ func (c *Client) Kramdowns(ctx context.Context, ids []ID, mode string) (map[ID]s
 
 // DOM returns the editor's form of a block; "" if it does not exist.
 func (c *Client) DOM(ctx context.Context, id ID) (string, error) {
-	return callFor[string](ctx, c, "/api/block/getBlockDOM", readData.of("dom"), map[string]any{"id": id})
+	return callFor[string](ctx, c, "/api/block/getBlockDOM", readData.withMember("dom"), map[string]any{"id": id})
 }
 
 // DOMs returns the editor's form of many blocks; missing ones are left out or "".
@@ -198,7 +198,7 @@ type Stat struct {
 
 // WordCount counts the content of all blocks together.
 func (c *Client) WordCount(ctx context.Context, ids []ID) (Stat, error) {
-	return callFor[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.of("stat"), map[string]any{"ids": ids})
+	return callFor[Stat](ctx, c, "/api/block/getBlocksWordCount", readData.withMember("stat"), map[string]any{"ids": ids})
 }
 
 // RecentBlock is a block as getRecentUpdatedBlocks lists it.

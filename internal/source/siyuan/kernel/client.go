@@ -101,8 +101,8 @@ type requestKind struct {
 	member string
 }
 
-// of returns k for an answer that is one member of the data. A missing member leaves the zero value.
-func (k requestKind) of(member string) requestKind {
+// withMember returns k for an answer that is one member of the data. A missing member leaves the zero value.
+func (k requestKind) withMember(member string) requestKind {
 	k.member = member
 	return k
 }
@@ -146,6 +146,8 @@ func (c *Client) call(ctx context.Context, endpoint string, k requestKind, body,
 	return c.post(ctx, endpoint, k, "application/json", raw, out)
 }
 
+// post posts a body to an endpoint and decodes the data of the answer into out, unless out is nil. It records what a write means
+// for later reads of an index, and traces each attempt.
 func (c *Client) post(ctx context.Context, endpoint string, k requestKind, contentType string, body []byte, out any) error {
 	if k.write {
 		defer c.dirty.Store(true)
@@ -153,7 +155,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 	if k.finishesLate {
 		defer func() { c.writesEndAt.Store(time.Now().Add(writeTail).UnixMilli()) }()
 	}
-	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
+	data, err := c.doWithRetries(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
 		if trace := tool.TraceOf(ctx); trace != nil {
 			begun := time.Now()
 			defer func() { trace(tool.TraceKernel, endpoint+" "+traceOutcome(err), time.Since(begun)) }()
@@ -162,10 +164,10 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 		if err != nil {
 			return nil, err
 		}
-		return envelope(endpoint, k, resp)
+		return envelopeData(endpoint, k, resp)
 	})
 	if k.write {
-		noteWrite(ctx, err)
+		recordWrite(ctx, err)
 	}
 	if err != nil || out == nil {
 		return err
@@ -211,15 +213,15 @@ const maxAnswer = 256 << 20
 
 // send makes one request. Its errors are the transport's.
 func (c *Client) send(ctx context.Context, method, endpoint, contentType string, body []byte) (answer, error) {
-	resp, err := c.open(ctx, method, endpoint, contentType, bytes.NewReader(body), int64(len(body)))
+	resp, err := c.startRequest(ctx, method, endpoint, contentType, bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		return answer{}, err
 	}
 	return readAnswer(resp)
 }
 
-// open makes one request with a body of size bytes and returns the response; the caller closes its body.
-func (c *Client) open(ctx context.Context, method, endpoint, contentType string, body io.Reader, size int64) (*http.Response, error) {
+// startRequest makes one request with a body of size bytes and returns the response; the caller closes its body.
+func (c *Client) startRequest(ctx context.Context, method, endpoint, contentType string, body io.Reader, size int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+endpoint, body)
 	if err != nil {
 		return nil, err
@@ -244,7 +246,7 @@ func (c *Client) open(ctx context.Context, method, endpoint, contentType string,
 // readAnswer reads and closes a response.
 func readAnswer(resp *http.Response) (answer, error) {
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1)) // one byte more shows that it is too long
 	if err != nil {
 		return answer{}, err
 	}
@@ -254,8 +256,9 @@ func readAnswer(resp *http.Response) (answer, error) {
 	return answer{resp.StatusCode, resp.Header, raw}, nil
 }
 
-// attempts runs one request. A read is repeated if that may help: after a failure of the transport, 429 and 5xx.
-func (c *Client) attempts(
+// doWithRetries runs one request, and repeats it with pauses if it is a read and that may help: after a failure of the transport,
+// 429 and 5xx. It returns errors in the form for callers.
+func (c *Client) doWithRetries(
 	ctx context.Context, endpoint string, k requestKind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
 	if ctx.Err() != nil { // nothing was sent, so even a write has a known outcome
@@ -265,11 +268,11 @@ func (c *Client) attempts(
 	if k.write {
 		limit = c.opts.WriteTimeout
 	}
-	late := 0
+	late := 0 // attempts that got no answer in time
 	for n := 0; ; n++ {
-		once, cancel := context.WithTimeout(ctx, limit)
-		data, err := request(once)
-		if once.Err() != nil {
+		attempt, cancel := context.WithTimeout(ctx, limit)
+		data, err := request(attempt)
+		if attempt.Err() != nil {
 			late++
 		}
 		cancel()

@@ -21,8 +21,8 @@ import (
 	"collie/test/port"
 )
 
-// at returns a client of url with very short waits.
-func at(t testing.TB, url string, opts kernel.Options) *kernel.Client {
+// newClient returns a client of url with very short waits.
+func newClient(t testing.TB, url string, opts kernel.Options) *kernel.Client {
 	t.Helper()
 	if opts.Waits == nil {
 		opts.Waits = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
@@ -32,28 +32,28 @@ func at(t testing.TB, url string, opts kernel.Options) *kernel.Client {
 	return c
 }
 
-// serving returns a client of a server with the handler h.
-func serving(t testing.TB, h http.HandlerFunc) *kernel.Client {
+// newClientOfHandler returns a client of a server with the handler h.
+func newClientOfHandler(t testing.TB, h http.HandlerFunc) *kernel.Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return at(t, server.URL, kernel.Options{})
+	return newClient(t, server.URL, kernel.Options{})
 }
 
-// saying returns a client of a server that always gives one answer.
-func saying(t testing.TB, status int, body string) *kernel.Client {
+// newClientOfAnswer returns a client of a server that always gives one answer.
+func newClientOfAnswer(t testing.TB, status int, body string) *kernel.Client {
 	t.Helper()
-	return serving(t, func(w http.ResponseWriter, _ *http.Request) {
+	return newClientOfHandler(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	})
 }
 
-// toolError returns err as a *tool.Error of that kind.
-func toolError(t testing.TB, err error, kind tool.ErrorKind) *tool.Error {
+// wantToolError returns err as a *tool.Error of that kind.
+func wantToolError(t testing.TB, err error, kind tool.ErrorKind) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -65,7 +65,8 @@ func toolError(t testing.TB, err error, kind tool.ErrorKind) *tool.Error {
 	return e
 }
 
-func calls(k *kerneltest.Kernel, path string) (n int) {
+// countCalls returns how many requests to an endpoint the kernel has got.
+func countCalls(k *kerneltest.Kernel, path string) (n int) {
 	for _, c := range k.Calls() {
 		if c.Path == path {
 			n++
@@ -80,9 +81,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 const versionPath, renamePath = "/api/system/version", "/api/notebook/renameNotebook"
 
-// limitOf returns the request timeout for a mode: a short one if requests hang, otherwise none, since the machine may
+// timeoutFor returns the request timeout for a mode: a short one if requests hang, otherwise none, since the machine may
 // be busy.
-func limitOf(mode kerneltest.Mode) time.Duration {
+func timeoutFor(mode kerneltest.Mode) time.Duration {
 	if mode == kerneltest.FailHang {
 		return 300 * time.Millisecond
 	}
@@ -94,17 +95,17 @@ func TestReadsAreTriedAgain(t *testing.T) {
 	for _, mode := range []kerneltest.Mode{kerneltest.FailServer, kerneltest.FailBusy, kerneltest.FailClose, kerneltest.FailHang} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			most := 4
+			most := 4 // the first attempt and one after each of the three waits
 			if mode == kerneltest.FailHang {
 				most = 2 // a request that hangs is repeated only once
 			}
 			k := kerneltest.New(t)
-			c := at(t, k.URL(), kernel.Options{ReadTimeout: limitOf(mode)})
+			c := newClient(t, k.URL(), kernel.Options{ReadTimeout: timeoutFor(mode)})
 			k.Fail(versionPath, most-1, mode)
 			if v, err := c.Version(t.Context()); err != nil || v != kerneltest.Version {
 				t.Fatalf("%q %v", v, err)
 			}
-			if n := calls(k, versionPath); n != most {
+			if n := countCalls(k, versionPath); n != most {
 				t.Errorf("asked %d times, want %d", n, most)
 			}
 			k.ResetCalls()
@@ -112,7 +113,7 @@ func TestReadsAreTriedAgain(t *testing.T) {
 			if _, err := c.Version(t.Context()); err == nil {
 				t.Error("it went well")
 			}
-			if n := calls(k, versionPath); n != most {
+			if n := countCalls(k, versionPath); n != most {
 				t.Errorf("asked %d times before giving up, want %d", n, most)
 			}
 		})
@@ -128,11 +129,11 @@ func TestReadsThatCannotDoBetter(t *testing.T) {
 		kerneltest.FailMessage("disk is full"): kernel.API,
 	} {
 		k := kerneltest.New(t)
-		c := at(t, k.URL(), kernel.Options{})
+		c := newClient(t, k.URL(), kernel.Options{})
 		k.Fail(versionPath, 1, mode)
 		_, err := c.Version(t.Context())
-		toolError(t, err, kind)
-		if n := calls(k, versionPath); n != 1 {
+		wantToolError(t, err, kind)
+		if n := countCalls(k, versionPath); n != 1 {
 			t.Errorf("%s: asked %d times, want once", mode, n)
 		}
 	}
@@ -149,7 +150,7 @@ func TestDefaultWaits(t *testing.T) {
 			return nil, errors.New("connection reset")
 		})})
 		_, err := c.Version(t.Context())
-		toolError(t, err, tool.Unavailable)
+		wantToolError(t, err, tool.Unavailable)
 		want := fmt.Sprint([]time.Duration{0, 300 * time.Millisecond, 900 * time.Millisecond, 1800 * time.Millisecond})
 		if fmt.Sprint(asked) != want {
 			t.Errorf("asked after %v, want %v", asked, want)
@@ -168,11 +169,11 @@ func TestDefaultTimeouts(t *testing.T) {
 		c := kernel.New("http://kernel", kernel.Options{Transport: hanging, Waits: []time.Duration{}})
 		begin := time.Now()
 		_, err := c.Version(t.Context())
-		if e := toolError(t, err, tool.Unavailable); !strings.Contains(e.Error(), "in time") || time.Since(begin) != 10*time.Second {
+		if e := wantToolError(t, err, tool.Unavailable); !strings.Contains(e.Error(), "in time") || time.Since(begin) != 10*time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		begin = time.Now()
-		toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), kernel.OutcomeUnknown)
+		wantToolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), kernel.OutcomeUnknown)
 		if time.Since(begin) != time.Minute {
 			t.Errorf("a write was given %v", time.Since(begin))
 		}
@@ -203,11 +204,11 @@ func TestWritesAreNeverTriedAgain(t *testing.T) {
 		t.Run(string(tt.mode), func(t *testing.T) {
 			t.Parallel()
 			k := kerneltest.New(t)
-			c := at(t, k.URL(), kernel.Options{WriteTimeout: limitOf(tt.mode)})
+			c := newClient(t, k.URL(), kernel.Options{WriteTimeout: timeoutFor(tt.mode)})
 			id := kernel.ID(k.Notebook("old"))
 			k.Fail(renamePath, 1, tt.mode)
-			e := toolError(t, c.RenameNotebook(t.Context(), id, "new"), tt.kind)
-			if n := calls(k, renamePath); n != 1 {
+			e := wantToolError(t, c.RenameNotebook(t.Context(), id, "new"), tt.kind)
+			if n := countCalls(k, renamePath); n != 1 {
 				t.Errorf("sent %d times, want once", n)
 			}
 			if e.OutcomeUnknown != tt.unknown {
@@ -227,13 +228,13 @@ func TestWritesAreNeverTriedAgain(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{Waits: []time.Duration{time.Hour}})
+	c := newClient(t, k.URL(), kernel.Options{Waits: []time.Duration{time.Hour}})
 	id := kernel.ID(k.Notebook("old"))
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	_, err := c.Version(stopped)
-	toolError(t, err, tool.Canceled)
-	if e := toolError(t, c.RenameNotebook(stopped, id, "new"), tool.Canceled); e.OutcomeUnknown {
+	wantToolError(t, err, tool.Canceled)
+	if e := wantToolError(t, c.RenameNotebook(stopped, id, "new"), tool.Canceled); e.OutcomeUnknown {
 		t.Error("nothing was sent, and yet the outcome is unknown")
 	}
 	if n := len(k.Calls()); n != 0 {
@@ -245,7 +246,7 @@ func TestContextEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- do(ctx) }()
-		for calls(k, path) == 0 {
+		for countCalls(k, path) == 0 {
 			if ctx.Err() != nil {
 				t.Fatal("nothing was sent")
 			}
@@ -254,15 +255,15 @@ func TestContextEnds(t *testing.T) {
 		return <-ended
 	}
 	read := func(ctx context.Context) error { _, err := c.Version(ctx); return err }
-	toolError(t, during(kerneltest.FailHang, versionPath, read), tool.Canceled)
-	toolError(t, during(kerneltest.FailServer, versionPath, read), tool.Canceled) // while it waits to try again
+	wantToolError(t, during(kerneltest.FailHang, versionPath, read), tool.Canceled)
+	wantToolError(t, during(kerneltest.FailServer, versionPath, read), tool.Canceled) // while it waits to try again
 	write := func(ctx context.Context) error { return c.RenameNotebook(ctx, id, "new") }
-	toolError(t, during(kerneltest.FailHang, renamePath, write), kernel.OutcomeUnknown)
+	wantToolError(t, during(kerneltest.FailHang, renamePath, write), kernel.OutcomeUnknown)
 	late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	k.Fail(versionPath, 1, kerneltest.FailHang)
 	_, err = c.Version(late)
-	if e := toolError(t, err, tool.Unavailable); !strings.Contains(e.Error(), "in time") {
+	if e := wantToolError(t, err, tool.Unavailable); !strings.Contains(e.Error(), "in time") {
 		t.Errorf("%v", err)
 	}
 }
@@ -271,14 +272,14 @@ func TestContextEnds(t *testing.T) {
 func TestKernelDownThenUp(t *testing.T) {
 	t.Parallel()
 	address := port.Address(t)
-	c := at(t, "http://"+address, kernel.Options{})
+	c := newClient(t, "http://"+address, kernel.Options{})
 	_, err := c.Version(t.Context())
-	e := toolError(t, err, tool.Unavailable)
+	e := wantToolError(t, err, tool.Unavailable)
 	if e.Code != kernel.CodeUnreachable || !strings.Contains(e.Error(), address) || !strings.Contains(e.Hint, "start SiYuan") {
 		t.Errorf("%v (%s, %s)", e, e.Code, e.Hint)
 	}
 	// Nothing accepted the connection, so the write did not happen.
-	if e := toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.Unavailable); e.OutcomeUnknown {
+	if e := wantToolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.Unavailable); e.OutcomeUnknown {
 		t.Error("the outcome of a write that never left is unknown")
 	}
 	l, err := net.Listen("tcp", address)
@@ -295,30 +296,30 @@ func TestKernelDownThenUp(t *testing.T) {
 	_ = server.Close()
 	<-served
 	_, err = c.Version(t.Context())
-	toolError(t, err, tool.Unavailable)
+	wantToolError(t, err, tool.Unavailable)
 }
 
 func TestTokenAndAddress(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.SetToken(true)
-	c := at(t, k.URL()+"///", kernel.Options{Token: kerneltest.Token})
+	c := newClient(t, k.URL()+"///", kernel.Options{Token: kerneltest.Token})
 	if _, err := c.Notebooks(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if c.Base() != k.URL() {
 		t.Errorf("base %q", c.Base())
 	}
-	_, err := at(t, k.URL(), kernel.Options{Token: "wrong"}).Notebooks(t.Context())
-	if e := toolError(t, err, tool.Unauthorized); !strings.Contains(e.Error(), "does not accept the token") || strings.Contains(e.Error(), "wrong") {
+	_, err := newClient(t, k.URL(), kernel.Options{Token: "wrong"}).Notebooks(t.Context())
+	if e := wantToolError(t, err, tool.Unauthorized); !strings.Contains(e.Error(), "does not accept the token") || strings.Contains(e.Error(), "wrong") {
 		t.Error(err)
 	}
-	_, err = at(t, k.URL(), kernel.Options{}).Notebooks(t.Context())
-	if e := toolError(t, err, tool.Unauthorized); !strings.Contains(e.Error(), "none is configured") {
+	_, err = newClient(t, k.URL(), kernel.Options{}).Notebooks(t.Context())
+	if e := wantToolError(t, err, tool.Unauthorized); !strings.Contains(e.Error(), "none is configured") {
 		t.Error(err)
 	}
 	sent := atomic.Value{}
-	c = serving(t, func(w http.ResponseWriter, r *http.Request) {
+	c = newClientOfHandler(t, func(w http.ResponseWriter, r *http.Request) {
 		sent.Store(r.Header.Get("Authorization") + "|" + r.Header.Get("Content-Type") + "|" + r.Method)
 		_, _ = io.WriteString(w, `{"code":0,"msg":"","data":"3.7.3"}`)
 	})
@@ -347,9 +348,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	followed := atomic.Bool{}
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Store(true) }))
 	t.Cleanup(elsewhere.Close)
-	c := serving(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) })
+	c := newClientOfHandler(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) })
 	_, err := c.Version(t.Context())
-	toolError(t, err, tool.Unavailable)
+	wantToolError(t, err, tool.Unavailable)
 	if followed.Load() {
 		t.Error("the redirect was followed")
 	}
@@ -359,7 +360,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	k.DelayIndex(true)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	nb := kernel.ID(k.Notebook("N"))
 	if err := c.FlushNow(t.Context()); err != nil { // flushes the writes of the fixture
 		t.Fatal(err)
@@ -374,7 +375,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 		return len(rows)
 	}
 	count()
-	if n := calls(k, flushPath); n != 0 {
+	if n := countCalls(k, flushPath); n != 0 {
 		t.Errorf("%d flushes before any write", n)
 	}
 	if _, err := c.CreateDocument(t.Context(), nb, "/D", "text", kernel.NewID()); err != nil {
@@ -384,7 +385,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 		t.Errorf("%d rows right after the write, want 1", n)
 	}
 	count()
-	if n := calls(k, flushPath); n != 1 {
+	if n := countCalls(k, flushPath); n != 1 {
 		t.Errorf("%d flushes after one write, want 1", n)
 	}
 	// A flush that fails is due again, and the read says so.
@@ -397,15 +398,15 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	}
 	k.ResetCalls()
 	count()
-	if n := calls(k, flushPath); n != 1 {
+	if n := countCalls(k, flushPath); n != 1 {
 		t.Errorf("%d flushes after one that failed, want 1", n)
 	}
 	// A write of an unknown outcome may have to be flushed too.
 	k.Fail(renamePath, 1, kerneltest.FailLost)
-	toolError(t, c.RenameNotebook(t.Context(), nb, "L"), kernel.OutcomeUnknown)
+	wantToolError(t, c.RenameNotebook(t.Context(), nb, "L"), kernel.OutcomeUnknown)
 	k.ResetCalls()
 	count()
-	if n := calls(k, flushPath); n != 1 {
+	if n := countCalls(k, flushPath); n != 1 {
 		t.Errorf("%d flushes after a lost answer, want 1", n)
 	}
 }

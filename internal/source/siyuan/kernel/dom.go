@@ -30,10 +30,10 @@ var (
 // elements end with the text.
 func ParseDOM(dom string) []DOMBlock {
 	s := domScan{dom: dom}
-	for s.next() {
+	for s.readTag() {
 	}
 	for len(s.open) > 0 {
-		s.close(len(dom))
+		s.closeDiv(len(dom))
 	}
 	return s.top
 }
@@ -46,8 +46,8 @@ type domScan struct {
 	top  []DOMBlock
 }
 
-// next reads the next tag, if there is one.
-func (s *domScan) next() bool {
+// readTag reads the next tag, if there is one.
+func (s *domScan) readTag() bool {
 	i := strings.IndexByte(s.dom[s.at:], '<')
 	if i < 0 {
 		return false
@@ -64,18 +64,18 @@ func (s *domScan) next() bool {
 	end := TagEnd(s.dom, start)
 	s.at = end
 	switch tag := s.dom[start:end]; {
-	case divTag(tag, "</div"):
+	case isDivTag(tag, "</div"):
 		if len(s.open) > 0 {
-			s.close(end)
+			s.closeDiv(end)
 		}
-	case divTag(tag, "<div"):
+	case isDivTag(tag, "<div"):
 		s.open = append(s.open, blockOfTag(tag, start))
 	}
 	return true
 }
 
-// close ends the innermost div; end is the offset after its closing tag.
-func (s *domScan) close(end int) {
+// closeDiv ends the innermost div; end is the offset after its closing tag.
+func (s *domScan) closeDiv(end int) {
 	last := len(s.open) - 1
 	b := s.open[last]
 	s.open = s.open[:last]
@@ -104,8 +104,8 @@ func blockOfTag(tag string, start int) *DOMBlock {
 	return b
 }
 
-// divTag reports whether a tag begins with "<div" or "</div" and has no longer name.
-func divTag(tag, begin string) bool {
+// isDivTag reports whether a tag begins with "<div" or "</div" and has no longer name.
+func isDivTag(tag, begin string) bool {
 	if len(tag) <= len(begin) || !strings.EqualFold(tag[:len(begin)], begin) {
 		return false
 	}

@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// rowOf returns a recorded answer.
-func rowOf(t *testing.T, scenario string, seq int) gjson.Result {
+// recordedAnswer returns a recorded answer.
+func recordedAnswer(t *testing.T, scenario string, seq int) gjson.Result {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Scenario == scenario && row.Seq == seq {
@@ -34,7 +34,7 @@ func topIDs(blocks []kernel.DOMBlock) []kernel.ID {
 func TestParseDOMOfRecordedAnswers(t *testing.T) {
 	t.Parallel()
 	const op = "data.0.doOperations.0.data"
-	several := kernel.ParseDOM(rowOf(t, "blocks", 11).Get(op).Str)
+	several := kernel.ParseDOM(recordedAnswer(t, "blocks", 11).Get(op).Str)
 	want := []kernel.ID{"20261121033044-sm6zjag", "20261121033044-g5c3vhf", "20261121033044-eovmtvu"}
 	if diff := cmp.Diff(want, topIDs(several)); diff != "" {
 		t.Errorf("two paragraphs and a list (-want +got):\n%s", diff)
@@ -42,14 +42,14 @@ func TestParseDOMOfRecordedAnswers(t *testing.T) {
 	if n := len(several[2].Blocks); n != 2 || several[2].Type != "NodeList" || several[2].Blocks[0].Type != "NodeListItem" {
 		t.Errorf("the list has %d items: %+v", n, several[2])
 	}
-	list := kernel.ParseDOM(rowOf(t, "blocks", 106).Get(op).Str)
+	list := kernel.ParseDOM(recordedAnswer(t, "blocks", 106).Get(op).Str)
 	if diff := cmp.Diff([]kernel.ID{"20261121033048-tjdoi79"}, topIDs(list)); diff != "" {
 		t.Fatalf("a list (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]kernel.ID{"20261121033048-sbs1n7m"}, topIDs(list[0].Blocks)); diff != "" {
 		t.Errorf("its item (-want +got):\n%s", diff)
 	}
-	memo := kernel.ParseDOM(rowOf(t, "blocks", 13).Get(op).Str) // with an svg in it
+	memo := kernel.ParseDOM(recordedAnswer(t, "blocks", 13).Get(op).Str) // with an svg in it
 	if diff := cmp.Diff([]kernel.ID{"20240606060606-given01"}, topIDs(memo)); diff != "" {
 		t.Errorf("a paragraph with a memo (-want +got):\n%s", diff)
 	}
@@ -57,7 +57,7 @@ func TestParseDOMOfRecordedAnswers(t *testing.T) {
 
 func TestParseDOMPositions(t *testing.T) {
 	t.Parallel()
-	dom := rowOf(t, "blocks", 11).Get("data.0.doOperations.0.data").Str
+	dom := recordedAnswer(t, "blocks", 11).Get("data.0.doOperations.0.data").Str
 	blocks := kernel.ParseDOM(dom)
 	for i, b := range blocks {
 		again := kernel.ParseDOM(dom[b.Start:b.End])

@@ -64,8 +64,8 @@ type codeError struct {
 
 func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - %s", e.code, e.msg) }
 
-// envelope returns the data of an answer.
-func envelope(endpoint string, k requestKind, a answer) (json.RawMessage, error) {
+// envelopeData returns the data of an answer, or the error that its status, code or shape means.
+func envelopeData(endpoint string, k requestKind, a answer) (json.RawMessage, error) {
 	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
 		return nil, endpointMissingError(endpoint)
 	}
@@ -78,7 +78,7 @@ func envelope(endpoint string, k requestKind, a answer) (json.RawMessage, error)
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
 		return nil, wrongStatusError(endpoint, a)
 	}
-	code, msg, data, ok := open(a.body)
+	code, msg, data, ok := parseEnvelope(a.body)
 	if !ok {
 		return nil, notAKernelError(endpoint, a)
 	}
@@ -94,9 +94,9 @@ func envelope(endpoint string, k requestKind, a answer) (json.RawMessage, error)
 	return data, nil
 }
 
-// open reads the members of an answer in one pass, since answers can be long. Some handlers write their refusal
+// parseEnvelope reads the members of an answer in one pass, since answers can be long. Some handlers write their refusal
 // twice, so only the first value counts. Invalid JSON in the data is left for the data's reader to notice.
-func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
+func parseEnvelope(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' || bytes.IndexByte(body, '}') < 0 {
 		return 0, "", nil, false
@@ -173,7 +173,7 @@ func isTransient(err error) bool {
 	return !errors.Is(err, errTooLong)
 }
 
-// callerError returns the error for the caller.
+// callerError turns the error of a request, which went out or not, into the one for the caller: a [*tool.Error].
 func (c *Client) callerError(ctx context.Context, endpoint string, k requestKind, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e
@@ -183,7 +183,7 @@ func (c *Client) callerError(ctx context.Context, endpoint string, k requestKind
 	}
 	e, isStatus := errors.AsType[*statusError](err)
 	if isStatus && e.status < 500 {
-		return c.statusRefused(endpoint, e)
+		return c.refusedStatusError(endpoint, e)
 	}
 	if k.write && !wasNotSent(err) {
 		return &tool.Error{
@@ -201,7 +201,7 @@ func (c *Client) callerError(ctx context.Context, endpoint string, k requestKind
 	if errors.Is(err, errTooLong) {
 		return &tool.Error{Op: "ask SiYuan", Kind: tool.TooLarge, Subject: endpoint, Err: err}
 	}
-	return c.unreachable(endpoint, err)
+	return c.unreachableError(endpoint, err)
 }
 
 // wasNotSent reports whether a request was not sent because there was no connection.
@@ -210,8 +210,8 @@ func wasNotSent(err error) bool {
 	return ok && e.Op == "dial"
 }
 
-// statusRefused returns the error for a 4xx status.
-func (c *Client) statusRefused(endpoint string, e *statusError) error {
+// refusedStatusError returns the error for a 4xx status.
+func (c *Client) refusedStatusError(endpoint string, e *statusError) error {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		out := &tool.Error{
@@ -232,7 +232,8 @@ func (c *Client) statusRefused(endpoint string, e *statusError) error {
 	return &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Message: e.Error()}
 }
 
-func (c *Client) unreachable(endpoint string, err error) error {
+// unreachableError returns the error for a kernel that could not be connected to, or did not answer in time.
+func (c *Client) unreachableError(endpoint string, err error) error {
 	out := &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeUnreachable, Subject: endpoint, Err: err,
 		Message: "no SiYuan kernel answers at " + c.base,
@@ -269,17 +270,45 @@ var messagePatterns = []struct {
 	code    string
 	hint    string
 }{
-	{lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`), tool.NotFound, CodeDatabaseNotFound, `av(action="search") finds databases`},
-	{lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`), API, CodeNotebookClosed, `notebook(action="set_open_state", opened=true) opens it`},
-	{lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`), tool.NotFound, CodeNotebookNotFound, `notebook(action="list") shows the notebooks`},
-	{lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`), tool.NotFound, CodeDocumentNotFound, `document(action="lookup") and fs(action="ls") find documents`},
-	{lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`), tool.NotFound, CodeBlockNotFound, `search(action="fulltext") finds blocks by their text`},
-	{lazyregexp.New(`(?i)path escapes notebook directory|invalid path`), InvalidPath, "", `fs(action="ls") and document(action="list_tree") show valid paths`},
-	{lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`), API, CodeReadOnly, "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly"},
-	{lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`), API, codeNoRepoKey, "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key"},
-	{lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`), API, "permission_denied", ""},
+	{
+		pattern: lazyregexp.New(`(?i)attribute view.*not found|view not found|数据库不存在|未找到.*数据库|資料庫不存在|データベース.*見つかりません`),
+		kind:    tool.NotFound, code: CodeDatabaseNotFound, hint: `av(action="search") finds databases`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)notebook.*(closed|initializ)|query notebook failed|笔记本.*(已关闭|初始化)|筆記本.*(已關閉|初始化)|ノートブック.*(閉じ|初期化)`),
+		kind:    API, code: CodeNotebookClosed, hint: `notebook(action="set_open_state", opened=true) opens it`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)notebook.*not found|笔记本不存在|未找到.*笔记本|筆記本不存在|ノートブック.*見つかりません`),
+		kind:    tool.NotFound, code: CodeNotebookNotFound, hint: `notebook(action="list") shows the notebooks`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)\b(tree|document|doc)\b.*not found|文档不存在|未找到.*文档|文檔不存在|文件不存在|ドキュメント.*見つかりません`),
+		kind:    tool.NotFound, code: CodeDocumentNotFound, hint: `document(action="lookup") and fs(action="ls") find documents`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)block.*not found|未找到 ?ID ?为.*的内容块|未找到 ?ID ?為.*的內容塊|ブロック.*見つかりません|\bindexing\b`),
+		kind:    tool.NotFound, code: CodeBlockNotFound, hint: `search(action="fulltext") finds blocks by their text`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)path escapes notebook directory|invalid path`),
+		kind:    InvalidPath, hint: `fs(action="ls") and document(action="list_tree") show valid paths`,
+	},
+	{
+		pattern: lazyregexp.New(`(?i)read-?only mode|只读模式|唯讀模式|読み取り専用`),
+		kind:    API, code: CodeReadOnly, hint: "the kernel runs read-only, and refuses what writes and what needs SQL; a person can start it without --readonly",
+	},
+	{
+		pattern: lazyregexp.New(`(?i)data repo key|数据仓库密钥|(資料|數據)倉庫(密鑰|金鑰)|データリポジトリ.*(鍵|キー)`),
+		kind:    API, code: codeNoRepoKey, hint: "a person makes the key of the data repository in SiYuan: Settings - Account & Sync - Data repo key",
+	},
+	{
+		pattern: lazyregexp.New(`(?i)permission denied|权限被拒绝|權限被拒絕|権限.*拒否`),
+		kind:    API, code: "permission_denied", hint: "",
+	},
 }
 
+// apiError returns the error for an answer whose code is not 0, of the kind that its message tells.
 func apiError(endpoint string, e *codeError) error {
 	out := &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
 	for _, t := range messagePatterns {

@@ -61,8 +61,8 @@ func TestErrorTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = saying(t, http.StatusOK, string(raw)).Version(t.Context())
-			e := toolError(t, err, tt.kind)
+			_, err = newClientOfAnswer(t, http.StatusOK, string(raw)).Version(t.Context())
+			e := wantToolError(t, err, tt.kind)
 			if e.Code != tt.code {
 				t.Errorf("%q: code %q, want %q", text, e.Code, tt.code)
 			}
@@ -81,7 +81,7 @@ func TestRecordedErrors(t *testing.T) {
 	t.Parallel()
 	var body []byte
 	status := http.StatusOK
-	c := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+	c := newClientOfHandler(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = w.Write(body)
 	})
@@ -116,8 +116,8 @@ func TestRecordedErrors(t *testing.T) {
 
 func TestMessagesAreText(t *testing.T) {
 	t.Parallel()
-	_, err := saying(t, 200, `{"code":-1,"msg":"Do not include symbols \\ / : * ? &quot; &#039; &lt; &gt; |","data":{"closeTimeout":5000}}`).Version(t.Context())
-	if e := toolError(t, err, kernel.API); !strings.HasSuffix(e.Message, `symbols \ / : * ? " ' < > |`) {
+	_, err := newClientOfAnswer(t, 200, `{"code":-1,"msg":"Do not include symbols \\ / : * ? &quot; &#039; &lt; &gt; |","data":{"closeTimeout":5000}}`).Version(t.Context())
+	if e := wantToolError(t, err, kernel.API); !strings.HasSuffix(e.Message, `symbols \ / : * ? " ' < > |`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -151,8 +151,8 @@ func TestForeignPrograms(t *testing.T) {
 		{400, "bad request", kernel.API, ""},
 	}
 	for _, tt := range tests {
-		_, err := saying(t, tt.status, tt.body).Version(t.Context())
-		e := toolError(t, err, tt.kind)
+		_, err := newClientOfAnswer(t, tt.status, tt.body).Version(t.Context())
+		e := wantToolError(t, err, tt.kind)
 		if e.Code != tt.code {
 			t.Errorf("%d %.30q: code %q, want %q", tt.status, tt.body, e.Code, tt.code)
 		}
@@ -168,11 +168,11 @@ func TestForeignPrograms(t *testing.T) {
 // TestDoubleAnswers: some refusals are written twice, and only the first value counts.
 func TestDoubleAnswers(t *testing.T) {
 	t.Parallel()
-	_, err := saying(t, 200, `{"code":-1,"msg":"block not found","data":null}{"code":0,"msg":"","data":"3.7.3"}`).Version(t.Context())
-	if e := toolError(t, err, tool.NotFound); e.Code != kernel.CodeBlockNotFound {
+	_, err := newClientOfAnswer(t, 200, `{"code":-1,"msg":"block not found","data":null}{"code":0,"msg":"","data":"3.7.3"}`).Version(t.Context())
+	if e := wantToolError(t, err, tool.NotFound); e.Code != kernel.CodeBlockNotFound {
 		t.Errorf("%v", err)
 	}
-	v, err := saying(t, 200, `{"code":0,"msg":"","data":"3.7.3"}trailing`).Version(t.Context())
+	v, err := newClientOfAnswer(t, 200, `{"code":0,"msg":"","data":"3.7.3"}trailing`).Version(t.Context())
 	if err != nil || v != "3.7.3" {
 		t.Errorf("%q %v", v, err)
 	}
@@ -180,8 +180,8 @@ func TestDoubleAnswers(t *testing.T) {
 	for _, row := range kerneltest.Recordings(t) {
 		if row.RespText != nil && strings.Count(*row.RespText, `"code"`) == 2 && row.Endpoint() == "/api/file/readDir" {
 			twice = true
-			_, err := saying(t, row.Status, *row.RespText).ReadDir(t.Context(), "/data")
-			toolError(t, err, kernel.API)
+			_, err := newClientOfAnswer(t, row.Status, *row.RespText).ReadDir(t.Context(), "/data")
+			wantToolError(t, err, kernel.API)
 		}
 	}
 	if !twice {
@@ -193,13 +193,13 @@ func TestDoubleAnswers(t *testing.T) {
 // return data.
 func TestNothingDone(t *testing.T) {
 	t.Parallel()
-	c := saying(t, 200, `{"code":0,"msg":"","data":null}`)
+	c := newClientOfAnswer(t, 200, `{"code":0,"msg":"","data":null}`)
 	const id = "20240101000000-abcdefg"
 	_, version := c.Version(t.Context())
 	_, appended := c.Append(t.Context(), id, "markdown", "x")
 	_, created := c.CreateDocument(t.Context(), id, "/x", "", id)
 	for _, err := range []error{version, appended, created} {
-		if e := toolError(t, err, kernel.API); e.Code != kernel.CodeNoEffect || e.OutcomeUnknown {
+		if e := wantToolError(t, err, kernel.API); e.Code != kernel.CodeNoEffect || e.OutcomeUnknown {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -211,13 +211,13 @@ func TestNothingDone(t *testing.T) {
 // TestOtherShape: data of an unknown shape is an error, though a write has taken effect.
 func TestOtherShape(t *testing.T) {
 	t.Parallel()
-	c := saying(t, 200, `{"code":0,"msg":"","data":{"not":"a list"}}`)
+	c := newClientOfAnswer(t, 200, `{"code":0,"msg":"","data":{"not":"a list"}}`)
 	_, err := c.Version(t.Context())
-	if e := toolError(t, err, kernel.API); e.OutcomeUnknown || e.Hint == "" {
+	if e := wantToolError(t, err, kernel.API); e.OutcomeUnknown || e.Hint == "" {
 		t.Errorf("%+v", e)
 	}
 	_, err = c.Append(t.Context(), "20240101000000-abcdefg", "markdown", "x")
-	if e := toolError(t, err, kernel.API); !e.OutcomeUnknown {
+	if e := wantToolError(t, err, kernel.API); !e.OutcomeUnknown {
 		t.Errorf("%+v", e)
 	}
 }

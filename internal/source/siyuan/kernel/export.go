@@ -29,7 +29,7 @@ func (c *Client) ExportResources(ctx context.Context, paths []string, name strin
 	if name != "" {
 		body["name"] = name
 	}
-	return callFor[string](ctx, c, "/api/export/exportResources", writeData.of("path"), body)
+	return callFor[string](ctx, c, "/api/export/exportResources", writeData.withMember("path"), body)
 }
 
 // Template is a template of the workspace.
@@ -41,13 +41,13 @@ type Template struct {
 
 // Templates finds templates by words of their paths; "" finds all.
 func (c *Client) Templates(ctx context.Context, words string) ([]Template, error) {
-	return callFor[[]Template](ctx, c, "/api/search/searchTemplate", readData.of("templates"), map[string]any{"k": words})
+	return callFor[[]Template](ctx, c, "/api/search/searchTemplate", readData.withMember("templates"), map[string]any{"k": words})
 }
 
 // RenderTemplate renders a template for a document as blocks in the editor's form. path is a [Template.Path]; preview
 // leaves out what only an insertion needs.
 func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview bool) (content string, err error) {
-	return callFor[string](ctx, c, "/api/template/render", readData.of("content"), map[string]any{"id": id, "path": path, "preview": preview})
+	return callFor[string](ctx, c, "/api/template/render", readData.withMember("content"), map[string]any{"id": id, "path": path, "preview": preview})
 }
 
 // RenderSprig renders a text with actions in {{ }}, which may read the whole workspace. Like [Client.RenderTemplate]

@@ -23,7 +23,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, internalError(endpoint, err)
 	}
-	return c.attempts(ctx, endpoint, read, func(ctx context.Context) (json.RawMessage, error) {
+	return c.doWithRetries(ctx, endpoint, read, func(ctx context.Context) (json.RawMessage, error) {
 		resp, err := c.send(ctx, http.MethodPost, endpoint, "application/json", body)
 		switch {
 		case err != nil:
@@ -33,7 +33,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		case resp.status != http.StatusAccepted:
 			return nil, wrongStatusError(endpoint, resp)
 		}
-		_, err = envelope(endpoint, read, resp)
+		_, err = envelopeData(endpoint, read, resp)
 		return nil, fileError(path, err)
 	})
 }

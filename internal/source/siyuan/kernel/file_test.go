@@ -13,7 +13,7 @@ import (
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	for _, content := range [][]byte{
 		{}, []byte("text 文字"), []byte(`{"code":-1,"msg":"looks like an error","data":null}`), bytes.Repeat([]byte{0, 255, '\r', '\n'}, 70_000),
 	} {
@@ -31,7 +31,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%v %v", entries, err)
 	}
 	_, err = c.ReadDir(t.Context(), "/data/none")
-	if e := toolError(t, err, tool.NotFound); e.Code != "file_not_found" {
+	if e := wantToolError(t, err, tool.NotFound); e.Code != "file_not_found" {
 		t.Errorf("%v", err)
 	}
 }
@@ -40,23 +40,23 @@ func TestFiles(t *testing.T) {
 func TestMissingFileIsNoContent(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	_, err := c.ReadFile(t.Context(), "/data/storage/petal/none/notebookPermissions")
-	if e := toolError(t, err, tool.NotFound); e.Code != "file_not_found" {
+	if e := wantToolError(t, err, tool.NotFound); e.Code != "file_not_found" {
 		t.Errorf("%v", err)
 	}
 	_, err = c.ReadFile(t.Context(), "/data/../../etc/passwd")
-	if e := toolError(t, err, kernel.API); e.Code != "file_forbidden" {
+	if e := wantToolError(t, err, kernel.API); e.Code != "file_forbidden" {
 		t.Errorf("%v", err)
 	}
 	_, err = c.ReadFile(t.Context(), "/data")
-	toolError(t, err, kernel.API)
+	wantToolError(t, err, kernel.API)
 	for body, code := range map[string]string{
 		`{"code":404,"msg":"文件不存在","data":null}`: "file_not_found", `{"code":-3,"msg":"locked","data":null}`: kernel.CodeNotebookClosed,
 		`{"code":403,"msg":"","data":null}`: "file_forbidden", `{"code":500,"msg":"","data":null}`: "", `{"code":0,"msg":"","data":null}`: "",
 		``: kernel.CodeNotSiYuan, `{}`: kernel.CodeNotSiYuan, `<html>`: kernel.CodeNotSiYuan,
 	} {
-		got, err := saying(t, http.StatusAccepted, body).ReadFile(t.Context(), "/data/x")
+		got, err := newClientOfAnswer(t, http.StatusAccepted, body).ReadFile(t.Context(), "/data/x")
 		if err == nil {
 			t.Errorf("%s was taken for content: %q", body, got)
 			continue
@@ -68,7 +68,7 @@ func TestMissingFileIsNoContent(t *testing.T) {
 		case kernel.CodeNotSiYuan:
 			kind = tool.Unavailable
 		}
-		if e := toolError(t, err, kind); e.Code != code {
+		if e := wantToolError(t, err, kind); e.Code != code {
 			t.Errorf("%s: code %q, want %q", body, e.Code, code)
 		}
 	}
@@ -83,7 +83,7 @@ func TestRecordedFileErrors(t *testing.T) {
 			continue
 		}
 		seen++
-		if got, err := saying(t, row.Status, string(row.RespBody)).ReadFile(t.Context(), "/data/x"); err == nil {
+		if got, err := newClientOfAnswer(t, row.Status, string(row.RespBody)).ReadFile(t.Context(), "/data/x"); err == nil {
 			t.Errorf("%s#%d: %q", row.Scenario, row.Seq, got)
 		}
 	}
@@ -95,7 +95,7 @@ func TestRecordedFileErrors(t *testing.T) {
 func TestFilesAreReadAgainAndNeverWrittenAgain(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	k.File("/data/storage/a", []byte("a"))
 	k.Fail("/api/file/getFile", 3, kerneltest.FailServer)
 	if got, err := c.ReadFile(t.Context(), "/data/storage/a"); err != nil || string(got) != "a" {
@@ -103,13 +103,13 @@ func TestFilesAreReadAgainAndNeverWrittenAgain(t *testing.T) {
 	}
 	k.Fail("/api/file/getFile", 1, kerneltest.FailAuth)
 	_, err := c.ReadFile(t.Context(), "/data/storage/a")
-	toolError(t, err, tool.Unauthorized)
-	if n := calls(k, "/api/file/getFile"); n != 5 {
+	wantToolError(t, err, tool.Unauthorized)
+	if n := countCalls(k, "/api/file/getFile"); n != 5 {
 		t.Errorf("asked %d times, want 4 and 1", n)
 	}
 	k.Fail("/api/file/putFile", 1, kerneltest.FailLost)
-	toolError(t, c.WriteFile(t.Context(), "/data/storage/a", []byte("b")), kernel.OutcomeUnknown)
-	if n := calls(k, "/api/file/putFile"); n != 1 {
+	wantToolError(t, c.WriteFile(t.Context(), "/data/storage/a", []byte("b")), kernel.OutcomeUnknown)
+	if n := countCalls(k, "/api/file/putFile"); n != 1 {
 		t.Errorf("written %d times", n)
 	}
 }

@@ -44,7 +44,7 @@ func (c *Client) SortedDocuments(ctx context.Context, notebook ID, path string, 
 }
 
 func (c *Client) documents(ctx context.Context, body map[string]any) ([]Document, error) {
-	return callFor[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.of("files"), body)
+	return callFor[[]Document](ctx, c, "/api/filetree/listDocsByPath", readData.withMember("files"), body)
 }
 
 // CreateDocument creates a document with the given id at a human path of a notebook. Missing parents are created too.
@@ -182,7 +182,7 @@ func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, er
 	if app != "" {
 		body["app"] = app
 	}
-	return callFor[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
+	return callFor[ID](ctx, c, "/api/filetree/createDailyNote", writeData.withMember("id"), body)
 }
 
 // zeroWidthJoiner (U+200D) joins several characters to one emoji. The kernel keeps it in titles but drops it from the

@@ -17,14 +17,14 @@ func TestFlushAtTheStart(t *testing.T) {
 	nb := k.Notebook("N")
 	k.Doc(nb, "/D", "text")
 	k.ResetCalls()
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	for range 2 {
 		rows, err := kernel.SQL[struct{ ID kernel.ID }](t.Context(), c, "SELECT DISTINCT id FROM blocks WHERE content = 'D' LIMIT 10")
 		if err != nil || len(rows) != 1 {
 			t.Errorf("%d rows, %v; want the document that was there before", len(rows), err)
 		}
 	}
-	if n := calls(k, flushPath); n != 1 {
+	if n := countCalls(k, flushPath); n != 1 {
 		t.Errorf("%d flushes, want 1", n)
 	}
 }
@@ -35,7 +35,7 @@ func TestFlushAfterARemoval(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
 	doc := kernel.ID(k.Doc(k.Notebook("N"), "/D", "text"))
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	if err := c.RemoveDocument(t.Context(), doc); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestFlushAfterARemoval(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := calls(k, flushPath); n != 2 {
+	if n := countCalls(k, flushPath); n != 2 {
 		t.Errorf("%d flushes, want 2", n)
 	}
 }
@@ -56,13 +56,13 @@ func TestFlushThatCannotBe(t *testing.T) {
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("Currently in read-only mode"), kerneltest.FailEmpty} {
 		k := kerneltest.New(t)
 		k.Fail(flushPath, 1, mode)
-		c := at(t, k.URL(), kernel.Options{})
+		c := newClient(t, k.URL(), kernel.Options{})
 		if _, err := kernel.SQL[struct{}](t.Context(), c, "SELECT 1 LIMIT 1"); err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}
 	}
 	k := kerneltest.New(t)
 	k.Fail(flushPath, 1, kerneltest.FailMessage("the index is broken"))
-	_, err := kernel.SQL[struct{}](t.Context(), at(t, k.URL(), kernel.Options{}), "SELECT 1 LIMIT 1")
-	toolError(t, err, kernel.API)
+	_, err := kernel.SQL[struct{}](t.Context(), newClient(t, k.URL(), kernel.Options{}), "SELECT 1 LIMIT 1")
+	wantToolError(t, err, kernel.API)
 }

@@ -7,9 +7,10 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
+// TestContains: a text is found as it is, without wildcards, and in upper and lower case alike.
 func TestContains(t *testing.T) {
 	t.Parallel()
-	c := at(t, kerneltest.New(t).URL(), kernel.Options{Token: kerneltest.Token})
+	c := newClient(t, kerneltest.New(t).URL(), kernel.Options{Token: kerneltest.Token})
 	for _, test := range []struct {
 		text, part string
 		want       bool

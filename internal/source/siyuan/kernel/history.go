@@ -28,14 +28,14 @@ func historyOf(doc ID) map[string]any {
 // HistoryTimes returns when copies of a document were made, in seconds as text, newest first. A copy can be found
 // about two seconds after it was made.
 func (c *Client) HistoryTimes(ctx context.Context, doc ID) ([]string, error) {
-	return callFor[[]string](ctx, c, "/api/history/searchHistory", readData.of("histories"), historyOf(doc))
+	return callFor[[]string](ctx, c, "/api/history/searchHistory", readData.withMember("histories"), historyOf(doc))
 }
 
 // HistoryItems lists the copies of a document made at one of the [Client.HistoryTimes].
 func (c *Client) HistoryItems(ctx context.Context, doc ID, created string) ([]HistoryItem, error) {
 	body := historyOf(doc)
 	body["created"] = created
-	return callFor[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.of("items"), body)
+	return callFor[[]HistoryItem](ctx, c, "/api/history/getHistoryItems", readData.withMember("items"), body)
 }
 
 // HistoryContent reads a copy; a missing one is empty.
@@ -89,12 +89,12 @@ type SnapshotContent struct {
 
 // Snapshots returns a page of snapshots, newest first; page counts from 1.
 func (c *Client) Snapshots(ctx context.Context, page int) ([]Snapshot, error) {
-	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.of("snapshots"), map[string]any{"page": page})
+	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoSnapshots", readData.withMember("snapshots"), map[string]any{"page": page})
 }
 
 // TaggedSnapshots lists the snapshots with a tag, one entry for each tag.
 func (c *Client) TaggedSnapshots(ctx context.Context) ([]Snapshot, error) {
-	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.of("snapshots"), nil)
+	return callFor[[]Snapshot](ctx, c, "/api/repo/getRepoTagSnapshots", readData.withMember("snapshots"), nil)
 }
 
 // CreateSnapshot makes a snapshot; memo must not be empty. If nothing has changed since the last one, it makes none.

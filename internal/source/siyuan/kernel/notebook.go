@@ -39,43 +39,43 @@ func (n *Notebook) Locked() bool { return n.Encrypted && !n.Unlocked }
 // Notebooks lists all notebooks, closed ones included. (With flashcard:true the kernel lists only
 // those that have cards.)
 func (c *Client) Notebooks(ctx context.Context) ([]Notebook, error) {
-	return callFor[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.of("notebooks"), nil)
+	return callFor[[]Notebook](ctx, c, "/api/notebook/lsNotebooks", readData.withMember("notebooks"), nil)
 }
 
 // CreateNotebook creates a notebook. Names may repeat. The kernel drops "/" from a name and replaces an empty one by
 // "Untitled".
 func (c *Client) CreateNotebook(ctx context.Context, name string) (Notebook, error) {
-	return callFor[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.of("notebook"), map[string]any{"name": name})
+	return callFor[Notebook](ctx, c, "/api/notebook/createNotebook", writeData.withMember("notebook"), map[string]any{"name": name})
 }
 
 // OpenNotebook opens a notebook; the kernel indexes it in the background.
 func (c *Client) OpenNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "/api/notebook/openNotebook", id, nil)
+	return c.changeNotebook(ctx, "/api/notebook/openNotebook", id, nil)
 }
 
 // CloseNotebook closes a notebook; a missing one is not an error. Shortly after writes to the notebook it can crash
 // the kernel, so flush first.
 func (c *Client) CloseNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "/api/notebook/closeNotebook", id, nil)
+	return c.changeNotebook(ctx, "/api/notebook/closeNotebook", id, nil)
 }
 
 // RemoveNotebook removes a notebook with all its documents. Flush first, as for [Client.CloseNotebook].
 func (c *Client) RemoveNotebook(ctx context.Context, id ID) error {
-	return c.onNotebook(ctx, "/api/notebook/removeNotebook", id, nil)
+	return c.changeNotebook(ctx, "/api/notebook/removeNotebook", id, nil)
 }
 
 // RenameNotebook gives an open notebook another name.
 func (c *Client) RenameNotebook(ctx context.Context, id ID, name string) error {
-	return c.onNotebook(ctx, "/api/notebook/renameNotebook", id, map[string]any{"name": name})
+	return c.changeNotebook(ctx, "/api/notebook/renameNotebook", id, map[string]any{"name": name})
 }
 
 // SetNotebookIcon sets the icon of a notebook to a code point in hexadecimal, such as "1f4d4". The notebook must
 // exist: for an unknown id the kernel creates a ghost notebook.
 func (c *Client) SetNotebookIcon(ctx context.Context, id ID, icon string) error {
-	return c.onNotebook(ctx, "/api/notebook/setNotebookIcon", id, map[string]any{"icon": icon})
+	return c.changeNotebook(ctx, "/api/notebook/setNotebookIcon", id, map[string]any{"icon": icon})
 }
 
-func (c *Client) onNotebook(ctx context.Context, endpoint string, id ID, more map[string]any) error {
+func (c *Client) changeNotebook(ctx context.Context, endpoint string, id ID, more map[string]any) error {
 	body := map[string]any{"notebook": id}
 	maps.Copy(body, more)
 	return c.call(ctx, endpoint, write, body, nil)
@@ -88,7 +88,7 @@ func (c *Client) NotebookConf(ctx context.Context, id ID) (json.RawMessage, erro
 
 // NotebookSortMode returns the order of documents in a notebook's configuration.
 func (c *Client) NotebookSortMode(ctx context.Context, id ID) (SortMode, error) {
-	return callFor[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.of("conf.sortMode"), map[string]any{"notebook": id})
+	return callFor[SortMode](ctx, c, "/api/notebook/getNotebookConf", readData.withMember("conf.sortMode"), map[string]any{"notebook": id})
 }
 
 // SetNotebookConf changes the members of a notebook's configuration that are in conf, and returns all of it. The

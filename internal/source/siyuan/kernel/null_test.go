@@ -11,7 +11,7 @@ import (
 )
 
 // The kernel answers null for some lists if they are empty, which is not an error.
-func TestNothingMayBeNull(t *testing.T) {
+func TestNullIsAnEmptyList(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"code":0,"msg":"","data":null}`)

@@ -11,7 +11,7 @@ import (
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	nb := kernel.ID(k.Notebook("N"))
 	top := kernel.ID(k.Doc(string(nb), "/Top 顶", ""))
 	doc := kernel.ID(k.Doc(string(nb), "/Top 顶/Below", "text"))
@@ -48,13 +48,13 @@ func TestPlaces(t *testing.T) {
 func TestUnknownPlaces(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	const nowhere = "20990101000000-zzzzzzz"
 	_, place := c.Place(t.Context(), nowhere)
 	_, _, byID := c.PathByID(t.Context(), nowhere)
 	_, hpath := c.HPathByID(t.Context(), nowhere)
 	for _, err := range []error{place, byID, hpath} {
-		toolError(t, err, tool.NotFound)
+		wantToolError(t, err, tool.NotFound)
 	}
 	for _, wrong := range []kernel.ID{"", "x", "'--"} {
 		if _, err := c.Place(t.Context(), wrong); err == nil {

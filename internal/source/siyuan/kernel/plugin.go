@@ -16,6 +16,6 @@ func (c *Client) LoadsPlugins(ctx context.Context) (bool, error) {
 		Trust         bool `json:"trust"`
 		PetalDisabled bool `json:"petalDisabled"`
 	}
-	b, err := callFor[bazaar](ctx, c, "/api/system/getConf", readData.of("conf.bazaar"), nil)
+	b, err := callFor[bazaar](ctx, c, "/api/system/getConf", readData.withMember("conf.bazaar"), nil)
 	return b.Trust && !b.PetalDisabled, err
 }

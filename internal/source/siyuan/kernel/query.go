@@ -17,15 +17,15 @@ import (
 // id. The index is flushed first if this client has written.
 func SQL[T any](ctx context.Context, c *Client, statement string) ([]T, error) {
 	rows, err := callFor[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement, "mode": "readonly"})
-	if unknownMode(err) {
+	if isUnknownMode(err) {
 		return callFor[[]T](ctx, c, "/api/query/sql", readIndexData, map[string]any{"stmt": statement})
 	}
 	return rows, err
 }
 
-// unknownMode reports whether a kernel does not know the mode "readonly". No error that the statement itself can
+// isUnknownMode reports whether a kernel does not know the mode "readonly". No error that the statement itself can
 // cause may match, since without the mode a statement may write.
-func unknownMode(err error) bool {
+func isUnknownMode(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && e.Facts["kernelCode"] == -1 && strings.HasSuffix(e.Message, "- unknown [mode]")
 }

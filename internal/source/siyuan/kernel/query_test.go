@@ -15,7 +15,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// noWaits switches repetitions off.
+// noWaits, as [kernel.Options.Waits], switches the repetition of reads off.
 var noWaits = []time.Duration{}
 
 type nopCloser struct{ io.Reader }
@@ -25,7 +25,7 @@ func (nopCloser) Close() error { return nil }
 func TestSQL(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	k.Doc(k.Notebook("N"), "/It's 文档", "text")
 	type row struct{ ID, Content string }
 	rows, err := kernel.SQL[row](t.Context(), c, "SELECT DISTINCT id, content FROM blocks WHERE content = "+kernel.Quote("It's 文档")+" LIMIT 5")
@@ -37,7 +37,7 @@ func TestSQL(t *testing.T) {
 	}
 	for _, wrong := range []string{"SELECT nosuch( LIMIT 1", "UPDATE blocks SET content = ''", "SELECT 1; SELECT 2", ""} {
 		_, err := kernel.SQL[row](t.Context(), c, wrong)
-		toolError(t, err, kernel.API)
+		wantToolError(t, err, kernel.API)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestSQLStaysReadOnly(t *testing.T) {
 		{-1, "This operation is not supported in read-only mode", false},
 	} {
 		var modes []string
-		c := serving(t, func(w http.ResponseWriter, r *http.Request) {
+		c := newClientOfHandler(t, func(w http.ResponseWriter, r *http.Request) {
 			raw, _ := io.ReadAll(r.Body)
 			if r.URL.Path == flushPath {
 				_, _ = io.WriteString(w, `{"code":0,"msg":"","data":null}`)
@@ -83,7 +83,7 @@ func TestSQLStaysReadOnly(t *testing.T) {
 func TestQuoteKeepsTextInside(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	c := at(t, k.URL(), kernel.Options{})
+	c := newClient(t, k.URL(), kernel.Options{})
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune(`ab'";-/*\% 文📝`))).Draw(rt, "text")
 		rows, err := kernel.SQL[struct{ V string }](t.Context(), c, "SELECT "+kernel.Quote(text)+" AS v LIMIT 1")

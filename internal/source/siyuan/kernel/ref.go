@@ -70,7 +70,7 @@ type Reference struct {
 }
 
 // References returns the blocks that refer to a block or, with document set, to anything in a document: at most limit
-// rows of the index, of the notebooks in, where nil means all. Rows may repeat. A reference to a missing block has an
+// rows of the index, from the notebooks of in, where nil means all. Rows may repeat. A reference to a missing block has an
 // empty def_block_id, and the document of something else.
 func (c *Client) References(ctx context.Context, id ID, document bool, in []Notebook, limit int) ([]Reference, error) {
 	column := "def_block_id"
@@ -89,7 +89,7 @@ func (c *Client) References(ctx context.Context, id ID, document bool, in []Note
 		"ORDER BY b.updated DESC, b.id LIMIT %d", column, Quote(string(id)), limit))
 }
 
-// MentioningDocuments lists documents in the notebooks in that may mention a block or document: one of their texts
+// MentioningDocuments lists the documents in the notebooks of in that may mention a block or document: one of their texts
 // contains its title, its name or an alias. Its own document root is left out. HPath lacks the notebook's name.
 func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Notebook, limit int) ([]BacklinkDocument, error) {
 	type row struct{ Content, Name, Alias string }

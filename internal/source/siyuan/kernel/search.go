@@ -73,7 +73,7 @@ type RefSearch struct {
 
 // SearchRefs finds blocks to refer to. Their HPath begins with the name of the notebook.
 func (c *Client) SearchRefs(ctx context.Context, q RefSearch) ([]Found, error) {
-	return callFor[[]Found](ctx, c, "/api/search/searchRefBlock", readIndexData.of("blocks"), q)
+	return callFor[[]Found](ctx, c, "/api/search/searchRefBlock", readIndexData.withMember("blocks"), q)
 }
 
 // InvalidRefs lists the blocks that refer to missing ones; page counts from 1.
@@ -145,5 +145,5 @@ func (c *Client) SearchAssetContents(ctx context.Context, query string, types ma
 
 // AssetContent returns one entry of the index with the words of query marked; nil if there is none.
 func (c *Client) AssetContent(ctx context.Context, id, query string, method int) (*AssetContent, error) {
-	return callFor[*AssetContent](ctx, c, "/api/search/getAssetContent", readData.of("assetContent"), map[string]any{"id": id, "query": query, "queryMethod": method})
+	return callFor[*AssetContent](ctx, c, "/api/search/getAssetContent", readData.withMember("assetContent"), map[string]any{"id": id, "query": query, "queryMethod": method})
 }

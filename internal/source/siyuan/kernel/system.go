@@ -38,7 +38,7 @@ type Proxy struct {
 
 // Network returns the kernel's proxy.
 func (c *Client) Network(ctx context.Context) (Proxy, error) {
-	return callFor[Proxy](ctx, c, "/api/system/getNetwork", readData.of("proxy"), nil)
+	return callFor[Proxy](ctx, c, "/api/system/getNetwork", readData.withMember("proxy"), nil)
 }
 
 // Notify shows a message in SiYuan for timeout milliseconds, as an error if failed is set, and returns its id.
@@ -47,13 +47,13 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 	if failed {
 		endpoint = "/api/notification/pushErrMsg"
 	}
-	return callFor[string](ctx, c, endpoint, requestKind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
+	return callFor[string](ctx, c, endpoint, requestKind{write: true, data: true}.withMember("id"), map[string]any{"msg": msg, "timeout": timeout})
 }
 
 // Booted reports whether a kernel has finished starting: before that, its answers may lack things that exist. A
 // kernel without the endpoint counts as started.
 func (c *Client) Booted(ctx context.Context) (bool, error) {
-	progress, err := callFor[int](ctx, c, "/api/system/bootProgress", readData.of("progress"), nil)
+	progress, err := callFor[int](ctx, c, "/api/system/bootProgress", readData.withMember("progress"), nil)
 	if tool.KindOf(err) == NotInKernel {
 		return true, nil
 	}

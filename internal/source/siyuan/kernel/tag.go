@@ -23,7 +23,7 @@ func (c *Client) Tags(ctx context.Context, sort int, all bool) ([]Tag, error) {
 
 // TagSort returns the order of tags in the user's settings.
 func (c *Client) TagSort(ctx context.Context) (int, error) {
-	return callFor[int](ctx, c, "/api/system/getConf", readData.of("conf.tag.sort"), nil)
+	return callFor[int](ctx, c, "/api/system/getConf", readData.withMember("conf.tag.sort"), nil)
 }
 
 // RenameTag renames a tag and those below it, in every notebook.
@@ -33,5 +33,5 @@ func (c *Client) RenameTag(ctx context.Context, old, label string) error {
 
 // Conf returns the whole configuration of the kernel, including secrets.
 func (c *Client) Conf(ctx context.Context) (json.RawMessage, error) {
-	return callFor[json.RawMessage](ctx, c, "/api/system/getConf", readData.of("conf"), nil)
+	return callFor[json.RawMessage](ctx, c, "/api/system/getConf", readData.withMember("conf"), nil)
 }

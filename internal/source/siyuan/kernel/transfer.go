@@ -47,9 +47,9 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
 	defer cancel()
-	resp, err := c.open(ctx, http.MethodPost, endpoint, form.FormDataContentType(), body, int64(len(raw))+file.size)
+	resp, err := c.startRequest(ctx, http.MethodPost, endpoint, form.FormDataContentType(), body, int64(len(raw))+file.size)
 	if err != nil {
-		n, cause := content.state()
+		n, cause := content.progress()
 		switch {
 		case cause != nil:
 			return uploadInterruptedError(endpoint, n, file.size, cause)
@@ -62,7 +62,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	if err != nil {
 		return c.callerError(ctx, endpoint, writeData, err)
 	}
-	data, err := envelope(endpoint, writeData, a)
+	data, err := envelopeData(endpoint, writeData, a)
 	if err != nil {
 		return c.callerError(ctx, endpoint, writeData, err)
 	}
@@ -107,7 +107,7 @@ func (r *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (r *countingReader) state() (n int64, err error) {
+func (r *countingReader) progress() (n int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n, r.err
@@ -123,7 +123,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 	}
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
 	defer cancel()
-	resp, err := c.open(ctx, http.MethodPost, endpoint, "application/json", bytes.NewReader(body), int64(len(body)))
+	resp, err := c.startRequest(ctx, http.MethodPost, endpoint, "application/json", bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		return 0, c.callerError(ctx, endpoint, read, err)
 	}
@@ -132,7 +132,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 		switch {
 		case err != nil:
 		case a.status == http.StatusAccepted:
-			_, err = envelope(endpoint, read, a)
+			_, err = envelopeData(endpoint, read, a)
 			err = fileError(path, err)
 		default:
 			err = &statusError{a.status, a.body}
@@ -140,7 +140,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 		return 0, c.callerError(ctx, endpoint, read, err)
 	}
 	defer resp.Body.Close()
-	n, err := io.Copy(w, io.LimitReader(resp.Body, limit+1))
+	n, err := io.Copy(w, io.LimitReader(resp.Body, limit+1)) // one byte more shows that it is too long
 	switch {
 	case err != nil:
 		return n, c.callerError(ctx, endpoint, read, err)

@@ -7,9 +7,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file tells whether a request that failed came after a write that the kernel accepted.
+// This file tells whether a call that failed had written something before.
 
-// WriteWatch knows how the last write ended that was sent with its context. It is safe for concurrent use.
+// WriteWatch knows whether the kernel accepted a write that was sent with its context. It is safe for concurrent use.
 type WriteWatch struct{ accepted atomic.Bool }
 
 type watchKey struct{}
@@ -20,13 +20,13 @@ func WatchWrites(ctx context.Context) (context.Context, *WriteWatch) {
 	return context.WithValue(ctx, watchKey{}, w), w
 }
 
-// Accepted reports whether there was a write, and the kernel accepted the last one.
+// Accepted reports whether the kernel accepted at least one write.
 func (w *WriteWatch) Accepted() bool { return w.accepted.Load() }
 
-// noteWrite tells who watches ctx how a write ended.
-func noteWrite(ctx context.Context, err error) {
-	if w, ok := ctx.Value(watchKey{}).(*WriteWatch); ok {
-		w.accepted.Store(err == nil)
+// recordWrite tells who watches ctx that a write was accepted, if err is nil.
+func recordWrite(ctx context.Context, err error) {
+	if w, ok := ctx.Value(watchKey{}).(*WriteWatch); ok && err == nil {
+		w.accepted.Store(true)
 	}
 }
 

@@ -40,6 +40,7 @@ type notebookConf struct {
 	SortMode              int    `json:"sortMode" about:"order of its documents, 15 is that of the workspace"`
 }
 
+// getConf returns the action get_conf of the tool notebook.
 func getConf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "get_conf", Purpose: "Read the settings of a notebook",
@@ -89,6 +90,7 @@ type setConfResult struct {
 	Icon                  string `json:"icon" about:"its icon" verbose:"yes"`
 }
 
+// setConf returns the action set_conf of the tool notebook.
 func setConf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_conf", Purpose: "Change settings of a notebook",

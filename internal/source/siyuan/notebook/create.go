@@ -19,13 +19,14 @@ type createArgs struct {
 
 // created is a new notebook.
 type created struct {
-	listed
+	listedNotebook
 	Permission     string   `json:"permission" about:"level of the new notebook: none, r, rw or rwd"`
 	PermissionHint string   `json:"permissionHint,omitempty" about:"how to raise it, where it does not allow to write"`
 	IconHint       string   `json:"iconHint,omitempty" about:"how to give it an icon, where it has none" verbose:"yes"`
 	Warnings       []string `json:"warnings,omitempty" about:"what did not work although the notebook is there"`
 }
 
+// create returns the action create of the tool notebook.
 func create() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "create", Purpose: "Create a notebook",
@@ -54,8 +55,8 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		out := created{listed: listedOf(&n)}
-		setLevel(ctx, r, &out)
+		out := created{listedNotebook: toListed(&n)}
+		giveDefaultLevel(ctx, r, &out)
 		r.RefreshTree()
 		if code == "" {
 			out.IconHint = iconHint
@@ -71,8 +72,8 @@ func create() *action.Action {
 	})
 }
 
-// setLevel gives a new notebook the level for new ones, and says so.
-func setLevel(ctx context.Context, r *action.Request, n *created) {
+// giveDefaultLevel gives a new notebook the level for new ones, and says so.
+func giveDefaultLevel(ctx context.Context, r *action.Request, n *created) {
 	level := r.Workspace.NewNotebookLevel()
 	if _, err := r.Workspace.SetLevel(ctx, n.ID, level); err != nil {
 		level = r.Levels.Of(n.ID) // the level of notebooks that are not listed

@@ -14,7 +14,7 @@ import (
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
-	got := k.Must(t, act(t, "create"), `{"name":" 读书 ","icon":"📔"}`)
+	got := k.Must(t, findAction(t, "create"), `{"name":" 读书 ","icon":"📔"}`)
 	id := kernel.ID(got.Get("id").String())
 	if got.Get("name").String() != "读书" || got.Get("icon").String() != "1f4d4" || !id.Valid() {
 		t.Fatalf("created %s", got.Raw)
@@ -37,18 +37,18 @@ func TestCreateUnderAProfile(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	k.Ceiling = &access.Ceiling{Others: access.Read}
-	got := k.Must(t, act(t, "create"), `{"name":"New"}`)
+	got := k.Must(t, findAction(t, "create"), `{"name":"New"}`)
 	if got.Get("permission").String() != "r" || !strings.Contains(got.Get("permissionHint").String(), "profile") {
 		t.Errorf("got %s", got.Raw)
 	}
 	k.Ceiling = &access.Ceiling{}
-	k.Refused(t, act(t, "create"), `{"name":"Hidden"}`, tool.Denied)
+	k.Refused(t, findAction(t, "create"), `{"name":"Hidden"}`, tool.Denied)
 }
 
 func TestCreateWithoutIcon(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
-	got := k.Must(t, act(t, "create"), `{"name":"a/b"}`)
+	got := k.Must(t, findAction(t, "create"), `{"name":"a/b"}`)
 	if got.Get("name").String() != "ab" { // what the kernel made of it
 		t.Errorf("the name is %s", got.Get("name"))
 	}
@@ -61,7 +61,7 @@ func TestCreateRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	for _, args := range []string{`{}`, `{"name":"  "}`, `{"name":"x","icon":"book"}`} {
-		k.Refused(t, act(t, "create"), args, tool.Invalid)
+		k.Refused(t, findAction(t, "create"), args, tool.Invalid)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("a refused creation wrote: %v", w)
@@ -72,7 +72,7 @@ func TestCreateIconFails(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	k.Fail("/api/notebook/setNotebookIcon", 1, kerneltest.FailMessage("no"))
-	got := k.Must(t, act(t, "create"), `{"name":"x","icon":"1f4d4"}`)
+	got := k.Must(t, findAction(t, "create"), `{"name":"x","icon":"1f4d4"}`)
 	if got.Get("icon").String() != "" || !strings.Contains(got.Get("warnings.0").String(), "icon was not set") {
 		t.Errorf("the notebook is there without its icon, and the result says %s", got.Raw)
 	}

@@ -14,15 +14,15 @@ func TestGetConf(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	got := k.Must(t, act(t, "get_conf"), on("")(id))
+	got := k.Must(t, findAction(t, "get_conf"), argsFor("")(id))
 	if got.Get("box").String() != id || got.Get("name").String() != "A" || !got.Get("conf.dailyNoteSavePath").Exists() {
 		t.Errorf("the settings are %s", got.Raw)
 	}
 	if got.Get("conf.boxCrypt").Exists() {
 		t.Errorf("what unlocks a notebook is shown: %s", got.Raw)
 	}
-	guarded(t, "get_conf", access.Read, on(""))
-	k.Refused(t, act(t, "get_conf"), `{}`, tool.Invalid)
+	checkGuarded(t, "get_conf", access.Read, argsFor(""))
+	k.Refused(t, findAction(t, "get_conf"), `{}`, tool.Invalid)
 }
 
 // The settings of a notebook name the notebook for new documents, which may be hidden.
@@ -33,12 +33,12 @@ func TestConfNamesNoHiddenNotebook(t *testing.T) {
 	if _, err := k.Client.SetNotebookConf(t.Context(), kernel.ID(id), map[string]any{"refCreateSaveBox": other, "docCreateSaveBox": other}); err != nil {
 		t.Fatal(err)
 	}
-	if got := k.Must(t, act(t, "get_conf"), on("")(id)); got.Get("conf.refCreateSaveBox").String() != other {
+	if got := k.Must(t, findAction(t, "get_conf"), argsFor("")(id)); got.Get("conf.refCreateSaveBox").String() != other {
 		t.Fatalf("the settings are %s", got.Raw)
 	}
 	k.Levels[kernel.ID(other)] = access.None
 	for name, call := range map[string]string{"get_conf": "", "set_conf": `"conf":{"dailyNoteSavePath":"/x"}`} {
-		if got := k.Must(t, act(t, name), on(call)(id)); strings.Contains(got.Raw, other) {
+		if got := k.Must(t, findAction(t, name), argsFor(call)(id)); strings.Contains(got.Raw, other) {
 			t.Errorf("%s shows %s", name, got.Raw)
 		}
 	}

@@ -15,7 +15,7 @@ func TestGetPermissions(t *testing.T) {
 	a, b, hidden := k.Notebook("A"), k.Notebook("B"), k.Notebook("Secret")
 	k.Levels[kernel.ID(a)], k.Levels[kernel.ID(hidden)] = access.Read, access.None
 	for _, args := range []string{`{}`, `{"notebook":"all"}`} {
-		got := k.Must(t, act(t, "get_permissions"), args)
+		got := k.Must(t, findAction(t, "get_permissions"), args)
 		if len(got.Get("notebooks").Array()) != 2 || strings.Contains(got.Raw, hidden) {
 			t.Errorf("%s shows %s", args, got.Raw)
 		}
@@ -23,9 +23,9 @@ func TestGetPermissions(t *testing.T) {
 			t.Errorf("level of A is %q", l)
 		}
 	}
-	got := k.Must(t, act(t, "get_permissions"), on("")(b))
+	got := k.Must(t, findAction(t, "get_permissions"), argsFor("")(b))
 	if got.Get("notebook.permission").String() != "rwd" || got.Get("notebook.name").String() != "B" {
 		t.Errorf("level of B: %s", got.Raw)
 	}
-	guarded(t, "get_permissions", access.Read, on(""))
+	checkGuarded(t, "get_permissions", access.Read, argsFor(""))
 }

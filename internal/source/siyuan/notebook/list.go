@@ -14,8 +14,8 @@ import (
 
 // This file has the actions notebook.list and notebook.get_child_docs.
 
-// listed is a notebook in a list.
-type listed struct {
+// listedNotebook is a notebook in a list.
+type listedNotebook struct {
 	ID                kernel.ID `json:"id" about:"notebook id"`
 	Name              string    `json:"name" about:"its name; names may repeat"`
 	Icon              string    `json:"icon" about:"code points of an emoji" verbose:"yes"`
@@ -27,13 +27,14 @@ type listed struct {
 	FlashcardCount    int       `json:"flashcardCount" about:"cards" verbose:"yes"`
 }
 
-func listedOf(n *kernel.Notebook) listed {
-	return listed{
+func toListed(n *kernel.Notebook) listedNotebook {
+	return listedNotebook{
 		ID: n.ID, Name: n.Name, Icon: n.Icon, Sort: n.Sort, SortMode: n.SortMode, Closed: n.Closed,
 		NewFlashcardCount: n.NewFlashcardCount, DueFlashcardCount: n.DueFlashcardCount, FlashcardCount: n.FlashcardCount,
 	}
 }
 
+// list returns the action list of the tool notebook.
 func list() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "list", Purpose: "List the notebooks",
@@ -42,16 +43,16 @@ func list() *action.Action {
 		Class:  action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "lists only notebooks that may be read",
 		Endpoints: []string{"notebook/lsNotebooks"},
-		Result:    []listed{},
+		Result:    []listedNotebook{},
 		Example:   `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
 		visible, err := r.Levels.Visible(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out := make([]listed, 0, len(visible))
+		out := make([]listedNotebook, 0, len(visible))
 		for i := range visible {
-			out = append(out, listedOf(&visible[i]))
+			out = append(out, toListed(&visible[i]))
 		}
 		return out, nil
 	})
@@ -68,6 +69,7 @@ type getChildDocsResult struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id"`
 }
 
+// getChildDocs returns the action get_child_docs of the tool notebook.
 func getChildDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "get_child_docs", Purpose: "List the documents at the top of a notebook",
@@ -86,7 +88,7 @@ func getChildDocs() *action.Action {
 		if before.Closed {
 			return nil, notReadyError(a.Notebook, 0, nil)
 		}
-		docs, err := documentsRetried(ctx, r, a.Notebook)
+		docs, err := listWithRetry(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
@@ -100,9 +102,9 @@ const (
 	retryWait = 150 * time.Millisecond
 )
 
-// documentsRetried lists the documents at the top of a notebook, again after a moment if the kernel
+// listWithRetry lists the documents at the top of a notebook, again after a moment if the kernel
 // says that it is not ready.
-func documentsRetried(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
+func listWithRetry(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
 	for n := 0; ; n++ {
 		docs, err := r.Kernel.Documents(ctx, id, "/")
 		e, ok := errors.AsType[*tool.Error](err)

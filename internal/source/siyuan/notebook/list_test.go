@@ -12,7 +12,7 @@ import (
 func TestList(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
-	if got := k.Must(t, act(t, "list"), `{}`); got.Raw != "[]" {
+	if got := k.Must(t, findAction(t, "list"), `{}`); got.Raw != "[]" {
 		t.Errorf("an empty workspace lists %s", got.Raw)
 	}
 	open, hidden, closed := k.Notebook("笔记"), k.Notebook("Secret"), k.Notebook("Old")
@@ -20,7 +20,7 @@ func TestList(t *testing.T) {
 	if err := k.Client.CloseNotebook(t.Context(), kernel.ID(closed)); err != nil {
 		t.Fatal(err)
 	}
-	got := k.Must(t, act(t, "list"), `{}`)
+	got := k.Must(t, findAction(t, "list"), `{}`)
 	if n := len(got.Array()); n != 2 {
 		t.Fatalf("%d notebooks are listed: %s", n, got.Raw)
 	}

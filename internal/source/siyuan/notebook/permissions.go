@@ -28,6 +28,7 @@ type getPermissionsResult struct {
 	Notebook  *permission  `json:"notebook,omitempty" about:"the one that was asked for, in the same form"`
 }
 
+// getPermissions returns the action get_permissions of the tool notebook.
 func getPermissions() *action.Action {
 	onNotebook := action.OnNotebook(access.Read, "notebook")
 	return action.New(action.Spec{
@@ -80,6 +81,7 @@ type setPermissionResult struct {
 	Previous   access.Level `json:"previous" about:"the level before"`
 }
 
+// setPermission returns the action set_permission of the tool notebook.
 func setPermission() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_permission", Purpose: "Set what may be done in a notebook",

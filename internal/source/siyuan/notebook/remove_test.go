@@ -20,22 +20,22 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id, other := k.Notebook("Gone"), k.Notebook("Stays")
-	a := act(t, "remove")
-	r := k.Request(t, a, on("")(id))
+	a := findAction(t, "remove")
+	r := k.Request(t, a, argsFor("")(id))
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if effect := a.Effect(r); !strings.Contains(effect, `"Gone"`) {
 		t.Errorf("a person is asked: %s", effect)
 	}
-	if got := k.Must(t, a, on("")(id)); got.Get("notebook").String() != id || got.Get("name").String() != "Gone" {
+	if got := k.Must(t, a, argsFor("")(id)); got.Get("notebook").String() != id || got.Get("name").String() != "Gone" {
 		t.Errorf("removed %s", got.Raw)
 	}
 	all, err := k.Client.Notebooks(t.Context())
 	if err != nil || len(all) != 1 || string(all[0].ID) != other {
 		t.Errorf("the kernel has %+v, %v", all, err)
 	}
-	k.Refused(t, a, on("")(id), tool.NotFound)
+	k.Refused(t, a, argsFor("")(id), tool.NotFound)
 }
 
 // The kernel may end while it removes a notebook, and may then be started again.
@@ -45,10 +45,10 @@ func TestRemoveKernelEnds(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	k.Fail(endpoint, 1, kerneltest.FailClose) // it ends before the notebook is removed
-	k.Failed(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
+	k.Failed(t, findAction(t, "remove"), argsFor("")(id), kernel.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost) // it ends afterwards
 	k.Fail(boot, 1, kerneltest.FailClose)
-	if got := k.Must(t, act(t, "remove"), on("")(id)); !got.Get("success").Bool() {
+	if got := k.Must(t, findAction(t, "remove"), argsFor("")(id)); !got.Get("success").Bool() {
 		t.Errorf("removed %s", got.Raw)
 	}
 
@@ -57,7 +57,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 	k.Fail(boot, 10000, kerneltest.FailClose) // it is not started again
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	r := k.Request(t, act(t, "remove"), on("")(id))
+	r := k.Request(t, findAction(t, "remove"), argsFor("")(id))
 	if err := r.Check(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -72,21 +72,21 @@ func TestRemoveKernelStarts(t *testing.T) {
 	k := actiontest.New(t)
 	k.NeedsVault("it does not start at the right moment")
 	id := k.Notebook("A")
-	starts := &starting{id: id}
+	starts := &startingKernel{id: id}
 	k.Client = kernel.New(k.URL(), kernel.Options{Token: kerneltest.Token, Transport: starts})
 	t.Cleanup(k.Client.Close)
-	k.Refused(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
+	k.Refused(t, findAction(t, "remove"), argsFor("")(id), kernel.OutcomeUnknown)
 }
 
-// starting is a transport that makes the kernel seem to end when a notebook is to be removed. When
+// startingKernel is a transport that makes the kernel seem to end when a notebook is to be removed. When
 // it is asked for the first time after that, it says that it starts, and lists no notebooks.
-type starting struct {
+type startingKernel struct {
 	id    string
 	ended bool
 	asked int
 }
 
-func (s *starting) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s *startingKernel) RoundTrip(req *http.Request) (*http.Response, error) {
 	say := func(body string) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
 	}
@@ -105,7 +105,7 @@ func (s *starting) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestRemoveGuarded(t *testing.T) {
 	t.Parallel()
-	guarded(t, "remove", access.Delete, on(""))
+	checkGuarded(t, "remove", access.Delete, argsFor(""))
 	k := actiontest.New(t)
-	k.Refused(t, act(t, "remove"), `{}`, tool.Invalid)
+	k.Refused(t, findAction(t, "remove"), `{}`, tool.Invalid)
 }

@@ -23,6 +23,7 @@ type renameResult struct {
 	Name     string    `json:"name" about:"the name it has now"`
 }
 
+// rename returns the action rename of the tool notebook.
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "rename", Purpose: "Rename a notebook",
@@ -83,6 +84,7 @@ type setIconResult struct {
 	Icon     string    `json:"icon" about:"the icon as it is stored"`
 }
 
+// setIcon returns the action set_icon of the tool notebook.
 func setIcon() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_icon", Purpose: "Set the icon of a notebook",

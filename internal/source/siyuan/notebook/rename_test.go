@@ -16,13 +16,13 @@ func TestRename(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	for given, want := range map[string]string{"新的名字": "新的名字", " in/out ": "inout"} {
-		got := k.Must(t, act(t, "rename"), on(`"name":`+quoted(given))(id))
+		got := k.Must(t, findAction(t, "rename"), argsFor(`"name":`+quote(given))(id))
 		if got.Get("name").String() != want {
 			t.Errorf("renamed to %s, want %s", got.Raw, want)
 		}
 	}
-	k.Refused(t, act(t, "rename"), on(`"name":" "`)(id), tool.Invalid)
-	guarded(t, "rename", access.Write, on(`"name":"B"`))
+	k.Refused(t, findAction(t, "rename"), argsFor(`"name":" "`)(id), tool.Invalid)
+	checkGuarded(t, "rename", access.Write, argsFor(`"name":"B"`))
 }
 
 func TestRenameClosed(t *testing.T) {
@@ -33,7 +33,7 @@ func TestRenameClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.ResetCalls()
-	e, ok := errors.AsType[*tool.Error](k.Refused(t, act(t, "rename"), on(`"name":"B"`)(id), kernel.API))
+	e, ok := errors.AsType[*tool.Error](k.Refused(t, findAction(t, "rename"), argsFor(`"name":"B"`)(id), kernel.API))
 	if !ok || e.Code != kernel.CodeNotebookClosed || len(k.Writes()) > 0 {
 		t.Errorf("%v, after %v", e, k.Writes())
 	}
@@ -44,9 +44,9 @@ func TestRenameRefused(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	for _, name := range []string{"/", "\u200b", strings.Repeat("长", 513)} { // the kernel would say "Untitled", or refuse it in its own language
-		k.Refused(t, act(t, "rename"), on(`"name":`+quoted(name))(id), tool.Invalid)
-		k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":`+quoted(name)+`}`)(id), tool.Invalid)
-		k.Refused(t, act(t, "create"), `{"name":`+quoted(name)+`}`, tool.Invalid)
+		k.Refused(t, findAction(t, "rename"), argsFor(`"name":`+quote(name))(id), tool.Invalid)
+		k.Refused(t, findAction(t, "set_conf"), argsFor(`"conf":{"name":`+quote(name)+`}`)(id), tool.Invalid)
+		k.Refused(t, findAction(t, "create"), `{"name":`+quote(name)+`}`, tool.Invalid)
 	}
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)

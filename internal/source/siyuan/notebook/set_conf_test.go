@@ -14,11 +14,11 @@ func TestSetConf(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	got := k.Must(t, act(t, "set_conf"), on(`"conf":{"name":"日记","dailyNoteSavePath":"/d/{{now | date \"2006\"}}"}`)(id))
+	got := k.Must(t, findAction(t, "set_conf"), argsFor(`"conf":{"name":"日记","dailyNoteSavePath":"/d/{{now | date \"2006\"}}"}`)(id))
 	if got.Get("name").String() != "日记" || got.Get("dailyNoteSavePath").String() != `/d/{{now | date "2006"}}` {
 		t.Errorf("the settings are %s", got.Raw)
 	}
-	got = k.Must(t, act(t, "set_conf"), on(`"conf":{"closed":true}`)(id))
+	got = k.Must(t, findAction(t, "set_conf"), argsFor(`"conf":{"closed":true}`)(id))
 	if !got.Get("closed").Bool() || got.Get("name").String() != "日记" {
 		t.Errorf("the settings are %s", got.Raw)
 	}
@@ -36,14 +36,14 @@ func TestSetConfRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	k.Refused(t, act(t, "set_conf"), on(`"conf":{}`)(id), tool.Invalid)
-	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":""}`)(id), tool.Invalid)
+	k.Refused(t, findAction(t, "set_conf"), argsFor(`"conf":{}`)(id), tool.Invalid)
+	k.Refused(t, findAction(t, "set_conf"), argsFor(`"conf":{"name":""}`)(id), tool.Invalid)
 	// The kernel accepts a setting that it does not know, and drops it.
-	k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":"B","createDocNameTemplate":"x"}`)(id), kernel.NotInKernel)
+	k.Refused(t, findAction(t, "set_conf"), argsFor(`"conf":{"name":"B","createDocNameTemplate":"x"}`)(id), kernel.NotInKernel)
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("what was refused wrote: %v", w)
 	}
-	guarded(t, "set_conf", access.Write, on(`"conf":{"name":"B"}`))
+	checkGuarded(t, "set_conf", access.Write, argsFor(`"conf":{"name":"B"}`))
 }
 
 // TestSetConfThatIsRendered: the kernel renders paths and templates, and a template can read every notebook. So a caller
@@ -60,7 +60,7 @@ func TestSetConfThatIsRendered(t *testing.T) {
 	refused := func(kind tool.ErrorKind, setting, value, word string) {
 		t.Helper()
 		k.ResetCalls()
-		got := strings.ReplaceAll(string(k.Refused(t, act(t, "set_conf"), set(setting, value), kind).Payload()), id, "ID")
+		got := strings.ReplaceAll(string(k.Refused(t, findAction(t, "set_conf"), set(setting, value), kind).Payload()), id, "ID")
 		if !strings.Contains(got, word) || strings.Contains(got, "CANARY") || strings.Contains(got, hidden) {
 			t.Errorf("%s = %s is refused with %s", setting, value, got)
 		}
@@ -90,11 +90,11 @@ func TestSetConfThatIsRendered(t *testing.T) {
 		"dailyNoteSavePath": `/d/{{ now | date "2006-01-02" }}`, "docCreateSavePath": "New/", "refCreateSavePath": `{{ now | WeekdayCN }}`,
 		"dailyNoteTemplatePath": "/pure.md",
 	} {
-		k.Must(t, act(t, "set_conf"), set(setting, value))
+		k.Must(t, findAction(t, "set_conf"), set(setting, value))
 	}
 	k.Levels[kernel.ID(hidden)] = access.Read // nothing is hidden now
-	k.Must(t, act(t, "set_conf"), set("dailyNoteSavePath", query))
-	k.Must(t, act(t, "set_conf"), set("dailyNoteTemplatePath", "/sub/query.md"))
+	k.Must(t, findAction(t, "set_conf"), set("dailyNoteSavePath", query))
+	k.Must(t, findAction(t, "set_conf"), set("dailyNoteTemplatePath", "/sub/query.md"))
 	for _, path := range outside { // refused at every level: the file is outside of the templates
 		refused(kernel.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
 	}

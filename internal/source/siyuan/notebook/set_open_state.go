@@ -26,6 +26,7 @@ type setOpenStateResult struct {
 	Indexing bool      `json:"indexing,omitempty" about:"true where SiYuan has not yet changed its index: what is not found may be there"`
 }
 
+// setOpenState returns the action set_open_state of the tool notebook.
 func setOpenState() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_open_state", Purpose: "Open or close a notebook",
@@ -87,6 +88,7 @@ type removeResult struct {
 	Name     string    `json:"name" about:"its name"`
 }
 
+// remove returns the action remove of the tool notebook.
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "remove", Purpose: "Delete a notebook with all its documents",

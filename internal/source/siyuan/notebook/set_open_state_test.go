@@ -19,13 +19,13 @@ import (
 func TestSetOpenState(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
-	id, a := k.Notebook("A"), act(t, "set_open_state")
+	id, a := k.Notebook("A"), findAction(t, "set_open_state")
 	for _, step := range []struct {
 		open    string
 		changed bool
 	}{{"true", false}, {"false", true}, {"false", false}, {"true", true}} {
 		k.ResetCalls()
-		got := k.Must(t, a, on(`"opened":`+step.open)(id))
+		got := k.Must(t, a, argsFor(`"opened":`+step.open)(id))
 		if got.Get("opened").Raw != step.open || got.Get("changed").Bool() != step.changed || !got.Get("success").Bool() {
 			t.Errorf("to %s: %s", step.open, got.Raw)
 		}
@@ -45,7 +45,7 @@ func TestSetOpenStateFlushes(t *testing.T) {
 	k := actiontest.New(t)
 	id := k.Notebook("A")
 	k.ResetCalls()
-	k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id))
+	k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id))
 	flushed := false
 	for _, c := range k.Calls() {
 		switch c.Path {
@@ -65,11 +65,11 @@ func TestSetOpenStateKernelEnds(t *testing.T) {
 	id := k.Notebook("A")
 	const endpoint = "/api/notebook/closeNotebook"
 	k.Fail("/api/sqlite/flushTransaction", 1, kerneltest.FailMessage("no")) // before anything is closed
-	k.Refused(t, act(t, "set_open_state"), on(`"opened":false`)(id), kernel.API)
+	k.Refused(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id), kernel.API)
 	k.Fail(endpoint, 1, kerneltest.FailClose)
-	k.Failed(t, act(t, "set_open_state"), on(`"opened":false`)(id), kernel.OutcomeUnknown)
+	k.Failed(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id), kernel.OutcomeUnknown)
 	k.Fail(endpoint, 1, kerneltest.FailLost)
-	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id)); !got.Get("changed").Bool() {
+	if got := k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id)); !got.Get("changed").Bool() {
 		t.Errorf("closed: %s", got.Raw)
 	}
 }
@@ -87,12 +87,12 @@ func TestSetOpenStateIndexed(t *testing.T) {
 	t.Cleanup(k.Client.Close)
 	for range 3 {
 		slow.asked, slow.has = 0, true
-		k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id))
+		k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id))
 		if slow.asked < 2 {
 			t.Error("said to be closed before the index was")
 		}
 		slow.asked, slow.has = 0, false
-		got := k.Must(t, act(t, "set_open_state"), on(`"opened":true`)(id))
+		got := k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":true`)(id))
 		rows, err := kernel.SQL[struct{ ID kernel.ID }](t.Context(), k.Client, "SELECT DISTINCT id FROM blocks WHERE type = 'd' AND id <> box LIMIT 100")
 		ids, hpathErr := k.Client.IDsByHPath(t.Context(), kernel.ID(id), "/e/below")
 		if err != nil || hpathErr != nil || len(rows) != 10 || len(ids) != 1 || got.Get("indexing").Exists() {
@@ -102,9 +102,9 @@ func TestSetOpenStateIndexed(t *testing.T) {
 			t.Errorf("%s before the index was there", got.Raw)
 		}
 	}
-	k.Must(t, act(t, "set_open_state"), on(`"opened":false`)(id))
+	k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":false`)(id))
 	k.Fail("/api/filetree/listDocsByPath", 1, kerneltest.FailMessage("no"))
-	if got := k.Must(t, act(t, "set_open_state"), on(`"opened":true`)(id)); !got.Get("indexing").Bool() {
+	if got := k.Must(t, findAction(t, "set_open_state"), argsFor(`"opened":true`)(id)); !got.Get("indexing").Bool() {
 		t.Errorf("nobody knows whether the index is there: %s", got.Raw)
 	}
 }
@@ -136,7 +136,7 @@ func (s *indexer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestSetOpenStateGuarded(t *testing.T) {
 	t.Parallel()
-	guarded(t, "set_open_state", access.Write, on(`"opened":false`))
+	checkGuarded(t, "set_open_state", access.Write, argsFor(`"opened":false`))
 	k := actiontest.New(t)
-	k.Refused(t, act(t, "set_open_state"), on("")(k.Notebook("A")), tool.Invalid)
+	k.Refused(t, findAction(t, "set_open_state"), argsFor("")(k.Notebook("A")), tool.Invalid)
 }

@@ -10,18 +10,18 @@ import (
 	"collie/internal/source/siyuan/notebook"
 )
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, notebook.Tool(), name)
 }
 
-// guarded checks that an action needs a level on a notebook, whose id is in args.
-func guarded(t *testing.T, name string, need access.Level, args func(id string) string) {
+// checkGuarded checks that an action needs a level on a notebook, whose id is in args.
+func checkGuarded(t *testing.T, name string, need access.Level, args func(id string) string) {
 	t.Helper()
 	k := actiontest.New(t)
 	id := kernel.ID(k.Notebook("Hidden"))
-	k.Guarded(t, act(t, name), need, id, id, args(string(id)))
+	k.Guarded(t, findAction(t, name), need, id, id, args(string(id)))
 }
 
 func TestTool(t *testing.T) {

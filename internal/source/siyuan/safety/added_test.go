@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// add runs an action that adds a document.
-func (b *bench) add(t *testing.T, actions []*action.Action, name, args string) gjson.Result {
+// runAdding runs an action that adds a document, with the rules of safe writing, and returns its result.
+func (b *writeFixture) runAdding(t *testing.T, actions []*action.Action, name, args string) gjson.Result {
 	t.Helper()
 	i := slices.IndexFunc(actions, func(a *action.Action) bool { return a.Name == name })
 	r := b.Request(t, actions[i], args)
@@ -31,8 +31,8 @@ func (b *bench) add(t *testing.T, actions []*action.Action, name, args string) g
 	return gjson.ParseBytes(raw)
 }
 
-// newest returns the write that was recorded last.
-func (b *bench) newest(t *testing.T) *safety.Entry {
+// newestWrite returns the write that was recorded last.
+func (b *writeFixture) newestWrite(t *testing.T) *safety.Entry {
 	t.Helper()
 	all, err := b.writes.List()
 	if err != nil || len(all) == 0 {
@@ -45,24 +45,24 @@ func (b *bench) newest(t *testing.T) *safety.Entry {
 // put into it since.
 func TestUndoOfAnAddedDocument(t *testing.T) {
 	t.Parallel()
-	for name, add := range map[string]func(b *bench) gjson.Result{
-		"fs.write": func(b *bench) gjson.Result {
-			return b.add(t, fs.Tool().Actions, "write", `{"path":"/Notes/New 新","markdown":"added"}`)
+	for name, add := range map[string]func(b *writeFixture) gjson.Result{
+		"fs.write": func(b *writeFixture) gjson.Result {
+			return b.runAdding(t, fs.Tool().Actions, "write", `{"path":"/Notes/New 新","markdown":"added"}`)
 		},
-		"document.create": func(b *bench) gjson.Result {
+		"document.create": func(b *writeFixture) gjson.Result {
 			nb, _, err := b.Client.PathByID(t.Context(), kernel.ID(b.doc))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return b.add(t, document.Tool().Actions, "create", fmt.Sprintf(`{"notebook":%q,"path":"/New","markdown":"added"}`, nb))
+			return b.runAdding(t, document.Tool().Actions, "create", fmt.Sprintf(`{"notebook":%q,"path":"/New","markdown":"added"}`, nb))
 		},
-		"document.duplicate": func(b *bench) gjson.Result {
-			return b.add(t, document.Tool().Actions, "duplicate", fmt.Sprintf(`{"id":%q}`, b.doc))
+		"document.duplicate": func(b *writeFixture) gjson.Result {
+			return b.runAdding(t, document.Tool().Actions, "duplicate", fmt.Sprintf(`{"id":%q}`, b.doc))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, safety.Auto)
+			b := newWriteFixture(t, safety.Auto)
 			got := add(b)
 			id := kernel.ID(got.Get("id").String())
 			if _, err := b.Client.Append(t.Context(), id, "markdown", "put in since"); err != nil {
@@ -78,10 +78,10 @@ func TestUndoOfAnAddedDocument(t *testing.T) {
 			if _, _, err := b.Client.PathByID(t.Context(), id); tool.KindOf(err) != tool.NotFound {
 				t.Fatalf("it is still there: %v", err)
 			}
-			if b.text(t) == "" {
+			if b.documentText(t) == "" {
 				t.Error("another document is gone")
 			}
-			removal := b.newest(t)
+			removal := b.newestWrite(t)
 			if removal.Action != "remove" || !removal.CanUndo() {
 				t.Fatalf("the removal is not on record: %+v", removal)
 			}
@@ -102,13 +102,13 @@ func TestUndoOfAnAddedDocument(t *testing.T) {
 // count as added.
 func TestUndoRemovesOnlyWhatWasAdded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	parent := b.add(t, fs.Tool().Actions, "write", `{"path":"/Notes/New","markdown":"added"}`).Get("requestId").String()
-	child := b.add(t, fs.Tool().Actions, "write", `{"path":"/Notes/New/Child","markdown":"below"}`)
+	b := newWriteFixture(t, safety.Auto)
+	parent := b.runAdding(t, fs.Tool().Actions, "write", `{"path":"/Notes/New","markdown":"added"}`).Get("requestId").String()
+	child := b.runAdding(t, fs.Tool().Actions, "write", `{"path":"/Notes/New/Child","markdown":"below"}`)
 	if err := b.undo(t, parent); tool.KindOf(err) != tool.Conflicting || !strings.Contains(err.Error(), "below") {
 		t.Fatalf("with a document below it: %v", err)
 	}
-	overwritten := b.add(t, fs.Tool().Actions, "write", `{"path":"/Notes/New/Child","markdown":"anew","overwrite":true}`).Get("requestId").String()
+	overwritten := b.runAdding(t, fs.Tool().Actions, "write", `{"path":"/Notes/New/Child","markdown":"anew","overwrite":true}`).Get("requestId").String()
 	if e, err := b.writes.Get(overwritten); err != nil || e.Added != "" {
 		t.Fatalf("overwriting counts as adding: %+v, %v", e, err)
 	}
@@ -121,7 +121,7 @@ func TestUndoRemovesOnlyWhatWasAdded(t *testing.T) {
 	if err := b.undo(t, parent); err != nil {
 		t.Fatal(err)
 	}
-	e, err := b.writes.Get(b.add(t, fs.Tool().Actions, "write", `{"path":"/Notes/Gone","markdown":"x"}`).Get("requestId").String())
+	e, err := b.writes.Get(b.runAdding(t, fs.Tool().Actions, "write", `{"path":"/Notes/Gone","markdown":"x"}`).Get("requestId").String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,36 +139,36 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 	for name, write := range map[string]struct {
 		text   string // of the document before
 		action string
-		args   func(b *bench) string
+		args   func(b *writeFixture) string
 	}{
-		"append": {"one\n\ntwo", "append", func(b *bench) string {
+		"append": {text: "one\n\ntwo", action: "append", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a 新\n\n* b\n* c"}`, b.doc)
 		}},
-		"prepend": {"one\n\ntwo", "prepend", func(b *bench) string {
+		"prepend": {text: "one\n\ntwo", action: "prepend", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc)
 		}},
-		"to an empty": {"", "append", func(b *bench) string {
+		"to an empty": {text: "", action: "append", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc)
 		}},
-		"insert between": {"one\n\ntwo", "insert", func(b *bench) string {
+		"insert between": {text: "one\n\ntwo", action: "insert", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"nextID":%q,"dataType":"markdown","data":"a\n\n> b"}`, b.blocks[1].ID)
 		}},
-		"insert in several places": {"one\n\ntwo", "insert", func(b *bench) string {
+		"insert in several places": {text: "one\n\ntwo", action: "insert", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"blocks":[{"nextID":%q,"dataType":"markdown","data":"a"},{"previousID":%q,"dataType":"markdown","data":"b"}]}`, b.blocks[0].ID, b.blocks[1].ID)
 		}},
-		"items of a list": {"* one\n* two", "append", func(b *bench) string {
+		"items of a list": {text: "* one\n* two", action: "append", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"* a\n* b"}`, b.blocks[0].ID)
 		}},
-		"behind what is updated": {"one\n\ntwo", "update", func(b *bench) string {
+		"behind what is updated": {text: "one\n\ntwo", action: "update", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":"a\n\nb\n\nc"}`, b.blocks[0].ID)
 		}},
-		"behind several that are updated": {"one\n\ntwo", "update", func(b *bench) string {
+		"behind several that are updated": {text: "one\n\ntwo", action: "update", args: func(b *writeFixture) string {
 			return fmt.Sprintf(`{"items":[{"id":%q,"dataType":"markdown","data":"a\n\nb"},{"id":%q,"dataType":"markdown","data":"c\n\nd"}]}`, b.blocks[0].ID, b.blocks[1].ID)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, safety.Auto)
+			b := newWriteFixture(t, safety.Auto)
 			nb, _, err := b.Client.PathByID(t.Context(), kernel.ID(b.doc))
 			if err != nil {
 				t.Fatal(err)
@@ -177,22 +177,22 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 			if b.blocks, err = b.Client.ChildBlocks(t.Context(), kernel.ID(b.doc)); err != nil {
 				t.Fatal(err)
 			}
-			before := b.text(t)
-			got, err := b.do(t, write.action, write.args(b))
+			before := b.documentText(t)
+			got, err := b.runBlockAction(t, write.action, write.args(b))
 			if err != nil {
 				t.Fatal(err)
 			}
-			added := b.text(t)
+			added := b.documentText(t)
 			if added == before {
 				t.Fatal("nothing was added")
 			}
 			if err := b.undo(t, got.Get("requestId").String()); err != nil {
 				t.Fatal(err)
 			}
-			if text := b.text(t); text != before {
+			if text := b.documentText(t); text != before {
 				t.Fatalf("it was %q and is %q", before, text)
 			}
-			removal := b.newest(t)
+			removal := b.newestWrite(t)
 			if removal.Action != "delete" || !removal.CanUndo() {
 				t.Fatalf("the removal is not on record: %+v", removal)
 			}
@@ -202,7 +202,7 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 			if err := b.writes.Restore(t.Context(), b.Client, removal); err != nil {
 				t.Fatal(err)
 			}
-			if text := b.text(t); text != added {
+			if text := b.documentText(t); text != added {
 				t.Errorf("it came back as %q, it was %q", text, added)
 			}
 		})
@@ -213,9 +213,9 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 // says so.
 func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	before := b.text(t)
-	got, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb\n\nc"}`, b.doc))
+	b := newWriteFixture(t, safety.Auto)
+	before := b.documentText(t)
+	got, err := b.runBlockAction(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb\n\nc"}`, b.doc))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 		"delete": fmt.Sprintf(`{"id":%q}`, id(1)), "move": fmt.Sprintf(`{"id":%q,"parentID":%q}`, id(2), b.doc),
 		"update": fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":"changed since"}`, id(0)),
 	} {
-		if _, err := b.do(t, action, args); err != nil {
+		if _, err := b.runBlockAction(t, action, args); err != nil {
 			t.Fatalf("%s: %v", action, err)
 		}
 	}
@@ -232,20 +232,20 @@ func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 	if err := b.undo(t, request); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.text(t); text != before {
+	if text := b.documentText(t); text != before {
 		t.Fatalf("it was %q and is %q", before, text)
 	}
-	if err := b.writes.Restore(t.Context(), b.Client, b.newest(t)); err != nil {
+	if err := b.writes.Restore(t.Context(), b.Client, b.newestWrite(t)); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.text(t); !strings.Contains(text, "changed since") || !strings.Contains(text, "c") {
+	if text := b.documentText(t); !strings.Contains(text, "changed since") || !strings.Contains(text, "c") {
 		t.Errorf("it came back as %q", text)
 	}
-	again, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"gone"}`, b.doc))
+	again, err := b.runBlockAction(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"gone"}`, b.doc))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, again.Get("id"))); err != nil {
+	if _, err := b.runBlockAction(t, "delete", fmt.Sprintf(`{"id":%q}`, again.Get("id"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.undo(t, again.Get("requestId").String()); tool.KindOf(err) != tool.NotFound {
@@ -256,27 +256,27 @@ func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 // If the added blocks are all that is left of a document, undo leaves it empty, and undoing that brings them back.
 func TestUndoOfAllThatIsLeft(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	got, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc))
+	b := newWriteFixture(t, safety.Auto)
+	got, err := b.runBlockAction(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, other := range b.blocks {
-		if _, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, other.ID)); err != nil {
+		if _, err := b.runBlockAction(t, "delete", fmt.Sprintf(`{"id":%q}`, other.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	added := b.text(t)
+	added := b.documentText(t)
 	if err := b.undo(t, got.Get("requestId").String()); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.text(t); text != "" {
+	if text := b.documentText(t); text != "" {
 		t.Errorf("there is still %q", text)
 	}
-	if err := b.writes.Restore(t.Context(), b.Client, b.newest(t)); err != nil {
+	if err := b.writes.Restore(t.Context(), b.Client, b.newestWrite(t)); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.text(t); text != added {
+	if text := b.documentText(t); text != added {
 		t.Errorf("it came back as %q, it was %q", text, added)
 	}
 }

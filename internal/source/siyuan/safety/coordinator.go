@@ -91,33 +91,40 @@ func (c *Coordinator) Mode(strict *bool) Mode {
 // Do runs a request whose targets were resolved and checked.
 func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessage, error) {
 	mode := c.Mode(r.Config.Strict)
+	if !r.Action.Class.Writes() && mode == Strict && len(r.WritableTargets()) > 0 {
+		// It would write, as av.render does when it makes a database, and takes no requestId by which that is undone.
+		w := &guardedWrite{Coordinator: c, r: r, mode: mode}
+		return nil, w.refusalError("precondition_required", "id", "with strict writing this call only reads, and what it would show does not exist; a person makes it in SiYuan")
+	}
 	if !r.Action.Class.Writes() || mode == Off && r.Meta == (action.Meta{Verbose: r.Meta.Verbose}) {
-		return runAction(ctx, r)
+		raw, _, err := runAction(ctx, r)
+		return raw, err
 	}
 	w := &guardedWrite{Coordinator: c, r: r, mode: mode}
 	return w.perform(ctx)
 }
 
-// runAction runs a request. If it fails after the kernel accepted its last write, as when a read-back gets no answer, the
-// error says that the outcome is unknown: else the write would count as one that did not happen, and be made twice.
-func runAction(ctx context.Context, r *action.Request) (json.RawMessage, error) {
+// runAction runs a request, and reports whether the kernel accepted a write of it. If the request fails after that, as when
+// a read-back gets no answer or a second write is refused, the error says that the outcome is unknown: else the call would
+// count as one that wrote nothing, and be made twice.
+func runAction(ctx context.Context, r *action.Request) (raw json.RawMessage, wrote bool, err error) {
 	ctx, writes := kernel.WatchWrites(ctx)
-	raw, err := r.Run(ctx)
+	raw, err = r.Run(ctx)
 	if e, ok := asError(err); ok && writes.Accepted() {
-		err = afterWrite(r, e, err)
+		err = afterWriteError(r, e, err)
 	}
-	return raw, err
+	return raw, writes.Accepted(), err
 }
 
-// afterWrite returns the error of an action whose last write was accepted. cause has e in its chain.
-func afterWrite(r *action.Request, e *tool.Error, cause error) error {
+// afterWriteError returns the error of an action that failed after a write was accepted. cause has e in its chain.
+func afterWriteError(r *action.Request, e *tool.Error, cause error) error {
 	if e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown {
 		return cause
 	}
 	if kernel.IsRequestError(e) && e.Kind != tool.Canceled {
 		return &tool.Error{
 			Op: "write", Kind: kernel.OutcomeUnknown, OutcomeUnknown: true, Subject: r.Action.Tool + "." + r.Action.Name, Err: cause,
-			Message: "the kernel accepted the write, and a later request of this call failed",
+			Message: "the kernel accepted a write of this call, and a later request failed",
 			Hint:    "read the target again before you repeat the write", Facts: e.Facts,
 		}
 	}
@@ -141,7 +148,7 @@ type guardedWrite struct {
 }
 
 func (w *guardedWrite) perform(ctx context.Context) (json.RawMessage, error) {
-	if err := w.begin(); err != nil {
+	if err := w.createEntry(); err != nil {
 		return nil, err
 	}
 	if done, err := w.replay(); done != nil || err != nil {
@@ -172,19 +179,20 @@ func (w *guardedWrite) perform(ctx context.Context) (json.RawMessage, error) {
 	if err := w.saveState(Executing); err != nil {
 		return nil, err
 	}
-	raw, err := runAction(ctx, w.r)
-	return w.finish(ctx, raw, err)
+	raw, wrote, err := runAction(ctx, w.r)
+	return w.finish(ctx, raw, wrote, err)
 }
 
-// finish records how the write ended and adds its id to the result.
-func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err error) (json.RawMessage, error) {
+// finish records how the write ended and adds its id to the result. A call that failed after the kernel accepted a write of it
+// is recorded as one of unknown outcome, whatever its error says: it can be undone, and its id does not run again.
+func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, wrote bool, err error) (json.RawMessage, error) {
 	if err != nil {
 		state := Failed
 		e, ok := asError(err)
-		if ok && (e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown) || ctx.Err() != nil {
+		if wrote || ok && (e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown) || ctx.Err() != nil {
 			state = Unknown
 		} else {
-			w.entry.NoUndo = whyFailed
+			w.entry.NoUndo = nothingWrittenReason
 		}
 		if ok {
 			w.entry.Error = e.Kind.Type()
@@ -197,7 +205,7 @@ func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err erro
 		return nil, err
 	}
 	w.entry.AddedBlocks = w.addedBlocks(raw)
-	switch id := w.added(raw); {
+	switch id := w.addedDocument(raw); {
 	case id != "":
 		w.entry.Added, w.entry.NoUndo, w.entry.Documents = id, "", []string{string(id)}
 	case len(w.entry.AddedBlocks) > 0 && w.r.Action.Class == action.Creates:

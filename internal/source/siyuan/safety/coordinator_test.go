@@ -22,17 +22,17 @@ import (
 	"collie/internal/tool"
 )
 
-// bench is a document of three paragraphs and a coordinator of its workspace.
-type bench struct {
+// writeFixture is a document of three paragraphs and a coordinator of its workspace.
+type writeFixture struct {
 	*actiontest.Kit
 	writes *safety.Coordinator
 	doc    string
 	blocks []kernel.Block
 }
 
-func newBench(t *testing.T, mode safety.Mode) *bench {
+func newWriteFixture(t *testing.T, mode safety.Mode) *writeFixture {
 	t.Helper()
-	b := &bench{Kit: actiontest.New(t), writes: safety.Open(safety.Options{Dir: t.TempDir(), Mode: mode})}
+	b := &writeFixture{Kit: actiontest.New(t), writes: safety.Open(safety.Options{Dir: t.TempDir(), Mode: mode})}
 	nb := b.Notebook("Notes")
 	b.doc = b.Doc(nb, "/Plan", "first 第一\n\nsecond\n\nthird")
 	var err error
@@ -43,7 +43,7 @@ func newBench(t *testing.T, mode safety.Mode) *bench {
 	return b
 }
 
-func blockAction(t *testing.T, name string) *action.Action {
+func findBlockAction(t *testing.T, name string) *action.Action {
 	t.Helper()
 	for _, a := range block.Tool().Actions {
 		if a.Name == name {
@@ -54,10 +54,10 @@ func blockAction(t *testing.T, name string) *action.Action {
 	return nil
 }
 
-// do runs an action of the tool block with the rules of safe writing.
-func (b *bench) do(t *testing.T, name, args string) (gjson.Result, error) {
+// runBlockAction runs an action of the tool block with the rules of safe writing.
+func (b *writeFixture) runBlockAction(t *testing.T, name, args string) (gjson.Result, error) {
 	t.Helper()
-	r := b.Request(t, blockAction(t, name), args)
+	r := b.Request(t, findBlockAction(t, name), args)
 	if err := r.Check(t.Context()); err != nil {
 		return gjson.Result{}, err
 	}
@@ -65,12 +65,14 @@ func (b *bench) do(t *testing.T, name, args string) (gjson.Result, error) {
 	return gjson.ParseBytes(raw), err
 }
 
-func (b *bench) update(t *testing.T, n int, text, more string) (gjson.Result, error) {
+// updateBlock updates the paragraph with index n. more holds further arguments, as JSON members after a comma.
+func (b *writeFixture) updateBlock(t *testing.T, n int, text, more string) (gjson.Result, error) {
 	t.Helper()
-	return b.do(t, "update", fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":%q%s}`, b.blocks[n].ID, text, more))
+	return b.runBlockAction(t, "update", fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":%q%s}`, b.blocks[n].ID, text, more))
 }
 
-func (b *bench) text(t *testing.T) string {
+// documentText returns the Markdown of the document's blocks, joined with |.
+func (b *writeFixture) documentText(t *testing.T) string {
 	t.Helper()
 	list, err := b.Client.ChildBlocks(t.Context(), kernel.ID(b.doc))
 	if err != nil {
@@ -83,7 +85,8 @@ func (b *bench) text(t *testing.T) string {
 	return strings.Join(lines, "|")
 }
 
-func (b *bench) updates() int {
+// countUpdates returns how many requests have updated blocks.
+func (b *writeFixture) countUpdates() int {
 	n := 0
 	for _, c := range b.Writes() {
 		if c.Path == "/api/block/updateBlock" || c.Path == "/api/block/batchUpdateBlock" {
@@ -93,6 +96,7 @@ func (b *bench) updates() int {
 	return n
 }
 
+// wantCode fails unless err is a tool.Error of that kind and code.
 func wantCode(t *testing.T, err error, kind tool.ErrorKind, code string) {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
@@ -101,7 +105,8 @@ func wantCode(t *testing.T, err error, kind tool.ErrorKind, code string) {
 	}
 }
 
-func v7(t *testing.T) string {
+// newRequestID returns a request id as callers choose it, a UUIDv7.
+func newRequestID(t *testing.T) string {
 	t.Helper()
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -112,8 +117,8 @@ func v7(t *testing.T) string {
 
 func TestWriteIsRecorded(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	got, err := b.update(t, 0, "changed", "")
+	b := newWriteFixture(t, safety.Auto)
+	got, err := b.updateBlock(t, 0, "changed", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,60 +137,60 @@ func TestWriteIsRecorded(t *testing.T) {
 
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	read, err := b.do(t, "get_kramdown", fmt.Sprintf(`{"id":%q}`, b.blocks[0].ID))
+	b := newWriteFixture(t, safety.Auto)
+	read, err := b.runBlockAction(t, "get_kramdown", fmt.Sprintf(`{"id":%q}`, b.blocks[0].ID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	hash := read.Get("stateHash").String()
 	match := fmt.Sprintf(`,"ifMatch":%q`, hash)
-	if _, err := b.update(t, 0, "by me", match); err != nil {
+	if _, err := b.updateBlock(t, 0, "by me", match); err != nil {
 		t.Fatalf("with the hash of a read a moment ago: %v", err)
 	}
 	b.ResetCalls()
-	_, err = b.update(t, 0, "by me again", match)
+	_, err = b.updateBlock(t, 0, "by me again", match)
 	wantCode(t, err, tool.StateChanged, "state_changed")
 	if n := len(b.Writes()); n != 0 {
 		t.Errorf("%d writes although the state had changed: %v", n, b.Writes())
 	}
-	_, err = b.update(t, 0, "x", `,"ifMatch":"nonsense"`)
+	_, err = b.updateBlock(t, 0, "x", `,"ifMatch":"nonsense"`)
 	wantCode(t, err, tool.Conflict+"/write_safety_error", "ambiguous_hash_prefix")
 }
 
 func TestSameRequestRunsOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	id := fmt.Sprintf(`,"requestId":%q`, v7(t))
-	first, err := b.update(t, 0, "once", id)
+	b := newWriteFixture(t, safety.Auto)
+	id := fmt.Sprintf(`,"requestId":%q`, newRequestID(t))
+	first, err := b.updateBlock(t, 0, "once", id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.update(t, 0, "once", id)
+	again, err := b.updateBlock(t, 0, "once", id)
 	if err != nil || !again.Get("replayed").Bool() || again.Get("id").String() != first.Get("id").String() {
 		t.Fatalf("again: %s, %v", again.Raw, err)
 	}
-	if n := b.updates(); n != 1 {
+	if n := b.countUpdates(); n != 1 {
 		t.Errorf("%d updates, want 1", n)
 	}
-	_, err = b.update(t, 0, "something else", id)
+	_, err = b.updateBlock(t, 0, "something else", id)
 	wantCode(t, err, tool.StateChanged, "idempotency_conflict")
 }
 
 // TestLostAnswer: the kernel does the write and its answer is lost.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	parent := fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"appended","requestId":%q}`, b.doc, v7(t))
+	b := newWriteFixture(t, safety.Auto)
+	parent := fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"appended","requestId":%q}`, b.doc, newRequestID(t))
 	b.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
-	_, err := b.do(t, "append", parent)
+	_, err := b.runBlockAction(t, "append", parent)
 	if tool.KindOf(err) != kernel.OutcomeUnknown {
 		t.Fatalf("got %v, want %s", err, kernel.OutcomeUnknown)
 	}
-	if _, err := b.do(t, "append", parent); tool.KindOf(err) != kernel.OutcomeUnknown {
+	if _, err := b.runBlockAction(t, "append", parent); tool.KindOf(err) != kernel.OutcomeUnknown {
 		t.Fatalf("the same request again: got %v, want %s", err, kernel.OutcomeUnknown)
 	}
-	if got := strings.Count(b.text(t), "appended"); got != 1 {
-		t.Errorf("appended %d times: %s", got, b.text(t))
+	if got := strings.Count(b.documentText(t), "appended"); got != 1 {
+		t.Errorf("appended %d times: %s", got, b.documentText(t))
 	}
 }
 
@@ -197,7 +202,7 @@ func TestReadBackFails(t *testing.T) {
 		for name, fault := range map[string]kerneltest.Mode{"no answer": kerneltest.FailClose, "an error": kerneltest.FailMessage("no")} {
 			t.Run(string(mode)+" "+name, func(t *testing.T) {
 				t.Parallel()
-				b := newBench(t, mode)
+				b := newWriteFixture(t, mode)
 				appendAndRead := action.New(action.Spec{
 					Tool: "block", Name: "append", Purpose: "Append and read back", Class: action.Creates,
 					Risk: tool.RiskLow, Effects: tool.EffectWrite, Unguarded: "a test", Example: `{}`, Result: struct{}{},
@@ -212,7 +217,7 @@ func TestReadBackFails(t *testing.T) {
 				})
 				args := `{}`
 				if mode != safety.Off {
-					args = fmt.Sprintf(`{"requestId":%q}`, v7(t))
+					args = fmt.Sprintf(`{"requestId":%q}`, newRequestID(t))
 				}
 				for range 2 {
 					_, err := b.writes.Do(t.Context(), b.Request(t, appendAndRead, args))
@@ -224,7 +229,7 @@ func TestReadBackFails(t *testing.T) {
 						break
 					}
 				}
-				if n := strings.Count(b.text(t), "appended"); n != 1 {
+				if n := strings.Count(b.documentText(t), "appended"); n != 1 {
 					t.Errorf("appended %d times", n)
 				}
 			})
@@ -232,23 +237,66 @@ func TestReadBackFails(t *testing.T) {
 	}
 }
 
+// TestSecondWriteIsRefused: the kernel accepts the first write of an action and refuses the second. The error says that the
+// outcome is unknown, the same request again does not write the first once more, and the record can be undone.
+func TestSecondWriteIsRefused(t *testing.T) {
+	t.Parallel()
+	partly := &tool.Error{Op: "append", Kind: kernel.Mismatch, Message: "appended one of two"}
+	for name, own := range map[string]error{"the kernel's error": nil, "an error of the action": partly} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newWriteFixture(t, safety.Auto)
+			appendTwice := action.New(action.Spec{
+				Tool: "block", Name: "append", Purpose: "Append and prepend", Class: action.Creates,
+				Risk: tool.RiskLow, Effects: tool.EffectWrite, Unguarded: "a test", Example: `{}`, Result: struct{}{},
+				Endpoints: []string{"block/appendBlock", "block/prependBlock"},
+			}, func(ctx context.Context, r *action.Request, _ struct{}) (any, error) {
+				if _, err := r.Kernel.Append(ctx, kernel.ID(b.doc), "markdown", "appended"); err != nil {
+					return nil, err
+				}
+				b.Fail("/api/block/prependBlock", 1, kerneltest.FailMessage("no"))
+				_, err := r.Kernel.Prepend(ctx, kernel.ID(b.doc), "markdown", "prepended")
+				if err == nil || own == nil {
+					return nil, err
+				}
+				return nil, own
+			})
+			id := newRequestID(t)
+			args := fmt.Sprintf(`{"requestId":%q}`, id)
+			_, first := b.writes.Do(t.Context(), b.Request(t, appendTwice, args))
+			if own == nil && tool.KindOf(first) != kernel.OutcomeUnknown || own != nil && !errors.Is(first, own) {
+				t.Errorf("the first time: %v", first)
+			}
+			if _, err := b.writes.Do(t.Context(), b.Request(t, appendTwice, args)); tool.KindOf(err) != kernel.OutcomeUnknown {
+				t.Errorf("the same request again: %v", err)
+			}
+			if n := strings.Count(b.documentText(t), "appended"); n != 1 {
+				t.Errorf("appended %d times", n)
+			}
+			if e, err := b.writes.Get(id); err != nil || e.State != safety.Unknown || e.NoUndo == "nothing was written" {
+				t.Errorf("the record is %+v, %v", e, err)
+			}
+		})
+	}
+}
+
 func TestFailedWriteMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	id := fmt.Sprintf(`,"requestId":%q`, v7(t))
+	b := newWriteFixture(t, safety.Auto)
+	id := fmt.Sprintf(`,"requestId":%q`, newRequestID(t))
 	b.Fail("/api/block/updateBlock", 1, kerneltest.FailMessage("no"))
-	if _, err := b.update(t, 0, "at last", id); err == nil {
+	if _, err := b.updateBlock(t, 0, "at last", id); err == nil {
 		t.Fatal("a failed update succeeded")
 	}
-	if _, err := b.update(t, 0, "at last", id); err != nil {
+	if _, err := b.updateBlock(t, 0, "at last", id); err != nil {
 		t.Fatalf("again: %v", err)
 	}
 }
 
 func TestValidateOnlyWritesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
-	got, err := b.update(t, 0, "x", `,"validateOnly":true`)
+	b := newWriteFixture(t, safety.Auto)
+	got, err := b.updateBlock(t, 0, "x", `,"validateOnly":true`)
 	if err != nil || got.Get("writeAttempted").Bool() || !strings.HasPrefix(got.Get("expectedHash").String(), "sha256:v1:") {
 		t.Fatalf("%s, %v", got.Raw, err)
 	}
@@ -259,38 +307,38 @@ func TestValidateOnlyWritesNothing(t *testing.T) {
 
 func TestStrict(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Strict)
-	_, err := b.update(t, 0, "x", "")
+	b := newWriteFixture(t, safety.Strict)
+	_, err := b.updateBlock(t, 0, "x", "")
 	wantCode(t, err, tool.Conflict+"/write_safety_error", "precondition_required")
-	_, err = b.update(t, 0, "x", fmt.Sprintf(`,"requestId":%q`, v7(t)))
+	_, err = b.updateBlock(t, 0, "x", fmt.Sprintf(`,"requestId":%q`, newRequestID(t)))
 	wantCode(t, err, tool.Conflict+"/write_safety_error", "precondition_required")
-	_, err = b.update(t, 0, "x", `,"requestId":"f47ac10b-58cc-4372-a567-0e02b2c3d479","expectedHash":"00000000"`)
+	_, err = b.updateBlock(t, 0, "x", `,"requestId":"f47ac10b-58cc-4372-a567-0e02b2c3d479","expectedHash":"00000000"`)
 	wantCode(t, err, tool.Conflict+"/write_safety_error", "invalid_request_id")
-	_, err = b.update(t, 0, "x", `,"requestId":"01890a5d-ac96-774b-bcce-b302099a8057","expectedHash":"00000000"`)
+	_, err = b.updateBlock(t, 0, "x", `,"requestId":"01890a5d-ac96-774b-bcce-b302099a8057","expectedHash":"00000000"`)
 	wantCode(t, err, tool.Conflict+"/write_safety_error", "request_id_expired")
 	if n := len(b.Writes()); n != 0 {
 		t.Fatalf("%d writes before any was allowed", n)
 	}
-	preview, err := b.update(t, 0, "x", `,"validateOnly":true`)
+	preview, err := b.updateBlock(t, 0, "x", `,"validateOnly":true`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hash := preview.Get("expectedHash").String()
-	got, err := b.update(t, 0, "x", fmt.Sprintf(`,"requestId":%q,"expectedHash":%q`, v7(t), hash[:len("sha256:v1:")+8]))
+	got, err := b.updateBlock(t, 0, "x", fmt.Sprintf(`,"requestId":%q,"expectedHash":%q`, newRequestID(t), hash[:len("sha256:v1:")+8]))
 	if err != nil || got.Get("safety.transactionState").String() != "committed" || got.Get("safety.previousHash").String() != hash {
 		t.Fatalf("%s, %v", got.Raw, err)
 	}
-	_, err = b.update(t, 0, "y", fmt.Sprintf(`,"requestId":%q,"expectedHash":%q`, v7(t), hash))
+	_, err = b.updateBlock(t, 0, "y", fmt.Sprintf(`,"requestId":%q,"expectedHash":%q`, newRequestID(t), hash))
 	wantCode(t, err, tool.StateChanged, "state_changed")
-	if _, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"new","requestId":%q}`, b.doc, v7(t))); err != nil {
+	if _, err := b.runBlockAction(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"new","requestId":%q}`, b.doc, newRequestID(t))); err != nil {
 		t.Errorf("what only adds needs no hash: %v", err)
 	}
 }
 
 func TestOffLeavesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Off)
-	got, err := b.update(t, 0, "x", "")
+	b := newWriteFixture(t, safety.Off)
+	got, err := b.updateBlock(t, 0, "x", "")
 	if err != nil || got.Get("requestId").Exists() {
 		t.Fatalf("%s, %v", got.Raw, err)
 	}
@@ -301,12 +349,12 @@ func TestOffLeavesNothing(t *testing.T) {
 
 func TestParallelWritesToOneDocument(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, safety.Auto)
+	b := newWriteFixture(t, safety.Auto)
 	var wg sync.WaitGroup
 	errs := make([]error, 20)
 	for i := range errs {
 		wg.Go(func() {
-			_, errs[i] = b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"line %d"}`, b.doc, i))
+			_, errs[i] = b.runBlockAction(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"line %d"}`, b.doc, i))
 		})
 	}
 	wg.Wait()
@@ -314,8 +362,8 @@ func TestParallelWritesToOneDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range errs {
-		if !slices.Contains(strings.Split(b.text(t), "|"), fmt.Sprintf("line %d", i)) {
-			t.Errorf("line %d is missing: %s", i, b.text(t))
+		if !slices.Contains(strings.Split(b.documentText(t), "|"), fmt.Sprintf("line %d", i)) {
+			t.Errorf("line %d is missing: %s", i, b.documentText(t))
 		}
 	}
 	list, err := b.writes.List()

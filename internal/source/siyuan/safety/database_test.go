@@ -18,7 +18,7 @@ import (
 func TestIfMatchOfADatabase(t *testing.T) {
 	t.Parallel()
 	const id = kernel.ID("20240801120000-avmain1")
-	b := newBench(t, safety.Auto)
+	b := newWriteFixture(t, safety.Auto)
 	do := func(name, args string) (gjson.Result, error) {
 		actions := av.Tool().Actions
 		r := b.Request(t, actions[slices.IndexFunc(actions, func(a *action.Action) bool { return a.Name == name })], args)
@@ -57,4 +57,23 @@ func TestIfMatchOfADatabase(t *testing.T) {
 	}
 	_, err = write("mine again", match)
 	wantCode(t, err, tool.StateChanged, "state_changed")
+}
+
+// With strict writing, a call that is classified as reading writes nothing either.
+func TestStrictWritingMakesNoDatabase(t *testing.T) {
+	t.Parallel()
+	const id = kernel.ID("20240801120000-avmain1")
+	b := newWriteFixture(t, safety.Strict)
+	actions := av.Tool().Actions
+	render := actions[slices.IndexFunc(actions, func(a *action.Action) bool { return a.Name == "render" })]
+	r := b.Request(t, render, fmt.Sprintf(`{"id":%q,"createIfNotExist":true,"blockID":%q}`, id, b.doc))
+	if err := r.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := len(b.Writes())
+	_, err := b.writes.Do(t.Context(), r)
+	wantCode(t, err, tool.Conflict+"/write_safety_error", "precondition_required")
+	if n := len(b.Writes()) - before; n != 0 {
+		t.Errorf("%d writes", n)
+	}
 }

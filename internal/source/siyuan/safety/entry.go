@@ -45,6 +45,8 @@ type Entry struct {
 	Targets  []string `json:"targets,omitempty"` // ids
 	// Documents are the ids of the documents that the targets are in, or of the one that was added.
 	Documents []string `json:"documents,omitempty"`
+	// Notebooks are the ids of the notebooks that the targets are in.
+	Notebooks []string `json:"notebooks,omitempty"`
 	// Names describe the targets to people, by path where it is known.
 	Names   []string        `json:"names,omitempty"`
 	State   State           `json:"state"`

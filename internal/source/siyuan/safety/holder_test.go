@@ -28,7 +28,7 @@ func TestUndoOfABlockThatStoodAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, safety.Auto)
+			b := newWriteFixture(t, safety.Auto)
 			doc := kernel.ID(b.Doc(b.Notebook("More"), "/Alone", c.markdown))
 			at := doc
 			for _, n := range c.path {
@@ -46,7 +46,7 @@ func TestUndoOfABlockThatStoodAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, at))
+			got, err := b.runBlockAction(t, "delete", fmt.Sprintf(`{"id":%q}`, at))
 			if err != nil {
 				t.Fatal(err)
 			}

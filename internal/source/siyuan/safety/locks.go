@@ -67,7 +67,7 @@ func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), wai
 
 func lockIndexes(r *action.Request) []int {
 	var keys []kernel.ID
-	for _, t := range r.Written() {
+	for _, t := range r.WritableTargets() {
 		switch {
 		case t.Root != "":
 			keys = append(keys, t.Root)

@@ -27,16 +27,16 @@ const (
 	aheadID  = 5 * time.Minute
 )
 
-// begin creates the entry of a write, with its id and a hash of the request.
-func (w *guardedWrite) begin() error {
+// createEntry creates the entry of a write, with its id and a hash of the request.
+func (w *guardedWrite) createEntry() error {
 	id := w.r.Meta.RequestID
 	switch {
 	case id == "" && w.mode == Strict && !w.r.Meta.ValidateOnly:
-		return w.refuse("precondition_required", "requestId", "strict writing needs requestId, a UUIDv7 that you make for this write")
+		return w.refusalError("precondition_required", "requestId", "strict writing needs requestId, a UUIDv7 that you make for this write")
 	case id == "":
 		id = newID()
 	case !idPattern.MatchString(id):
-		return w.refuse("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected 8 to 64 letters, digits and dashes, such as a UUIDv7", id))
+		return w.refusalError("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected 8 to 64 letters, digits and dashes, such as a UUIDv7", id))
 	case w.mode == Strict:
 		if err := w.checkID(id); err != nil {
 			return err
@@ -52,15 +52,20 @@ func (w *guardedWrite) begin() error {
 		if t.ID != "" && t.Root != "" && t.What != access.Notebook && !slices.Contains(w.entry.Documents, string(t.Root)) {
 			w.entry.Documents = append(w.entry.Documents, string(t.Root))
 		}
-		if name := nameOf(&t); name != "" && !slices.Contains(w.entry.Names, name) {
+		for _, id := range append([]kernel.ID{t.Notebook}, t.Also...) {
+			if id != "" && !slices.Contains(w.entry.Notebooks, string(id)) {
+				w.entry.Notebooks = append(w.entry.Notebooks, string(id))
+			}
+		}
+		if name := describeTarget(&t); name != "" && !slices.Contains(w.entry.Names, name) {
 			w.entry.Names = append(w.entry.Names, name)
 		}
 	}
 	return nil
 }
 
-// nameOf describes a target to people: by the path the caller gave, else by the path of its document, else by its title.
-func nameOf(t *action.Target) string {
+// describeTarget describes a target to people: by the path the caller gave, else by the path of its document, else by its title.
+func describeTarget(t *action.Target) string {
 	switch {
 	case strings.HasPrefix(t.Subject, "/") && !strings.HasSuffix(t.Subject, ".sy"):
 		return t.Subject
@@ -84,16 +89,16 @@ func newID() string {
 func (w *guardedWrite) checkID(id string) error {
 	parsed, err := uuid.Parse(id)
 	if err != nil || parsed.Version() != 7 {
-		return w.refuse("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected a UUIDv7", id))
+		return w.refusalError("invalid_request_id", "requestId", fmt.Sprintf("requestId is %q, expected a UUIDv7", id))
 	}
 	sec, nsec := parsed.Time().UnixTime()
 	if age := time.Since(time.Unix(sec, nsec)); age > oldestID || age < -aheadID {
-		return w.refuse("request_id_expired", "requestId", "requestId is from "+time.Unix(sec, nsec).UTC().Format(time.RFC3339)+", expected one made now")
+		return w.refusalError("request_id_expired", "requestId", "requestId is from "+time.Unix(sec, nsec).UTC().Format(time.RFC3339)+", expected one made now")
 	}
 	return nil
 }
 
-func (w *guardedWrite) refuse(code, field, message string) error {
+func (w *guardedWrite) refusalError(code, field, message string) error {
 	return &tool.Error{
 		Op: "write", Kind: writeSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
 		Hint:   "siyuan://help/write-safety explains guarded writes",
@@ -114,6 +119,25 @@ func argsHash(args json.RawMessage) string {
 	}
 	sum := sha256.Sum256(v)
 	return hex.EncodeToString(sum[:])
+}
+
+// Replay answers a request that was sent before, without its targets, which may be gone: with the stored result, or with an
+// error that says why there is none. It returns nil for a request that has to be checked and run, such as a new one, or
+// one whose notebooks may not all be read by now.
+func (c *Coordinator) Replay(r *action.Request) (json.RawMessage, error) {
+	id := r.Meta.RequestID
+	if c == nil || !r.Action.Class.Writes() || !idPattern.MatchString(id) {
+		return nil, nil
+	}
+	e, err := c.ledger.get(id)
+	if err != nil || e == nil || len(e.Notebooks) == 0 || e.ArgsHash != argsHash(r.Args()) {
+		return nil, nil //nolint:nilerr // the write itself says so
+	}
+	if slices.ContainsFunc(e.Notebooks, func(n string) bool { return !r.Levels.Readable(kernel.ID(n)) }) {
+		return nil, nil
+	}
+	w := guardedWrite{Coordinator: c, r: r, entry: Entry{ID: id, Tool: r.Action.Tool, Action: r.Action.Name, ArgsHash: e.ArgsHash}}
+	return w.replay()
 }
 
 // replay answers a request whose id was used before: with the stored result, or with an error that says why not. It

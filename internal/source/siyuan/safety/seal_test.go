@@ -12,16 +12,16 @@ import (
 	"collie/internal/tool"
 )
 
-// keyed returns a bench whose records are in dir, encrypted with key unless it is empty.
-func keyed(t *testing.T, dir, key string) *bench {
+// newKeyedFixture returns a fixture whose records are in dir, encrypted with key unless it is empty.
+func newKeyedFixture(t *testing.T, dir, key string) *writeFixture {
 	t.Helper()
-	b := newBench(t, safety.Auto)
+	b := newWriteFixture(t, safety.Auto)
 	b.writes = safety.Open(safety.Options{Dir: dir, Key: key})
 	return b
 }
 
-// records returns the contents of the records in a folder, by path.
-func records(t *testing.T, dir string) map[string][]byte {
+// readRecords returns the contents of the records in a folder, by path.
+func readRecords(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "writes", "*.json"))
 	if err != nil || len(files) == 0 {
@@ -39,12 +39,12 @@ func records(t *testing.T, dir string) map[string][]byte {
 func TestRecordsUnderAKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b := keyed(t, dir, "correct horse battery staple")
+	b := newKeyedFixture(t, dir, "correct horse battery staple")
 	id := fmt.Sprintf(`,"requestId":%q`, "write-to-be-sealed")
-	if _, err := b.update(t, 1, "新的 words", id); err != nil {
+	if _, err := b.updateBlock(t, 1, "新的 words", id); err != nil {
 		t.Fatal(err)
 	}
-	for f, text := range records(t, dir) {
+	for f, text := range readRecords(t, dir) {
 		for _, secret := range []string{"second", "新的", "update", string(b.blocks[1].ID)} {
 			if bytes.Contains(text, []byte(secret)) {
 				t.Errorf("%s tells %q", filepath.Base(f), secret)
@@ -52,7 +52,7 @@ func TestRecordsUnderAKey(t *testing.T) {
 		}
 	}
 	// The same request again is not run again: its record can be read.
-	again, err := b.update(t, 1, "新的 words", id)
+	again, err := b.updateBlock(t, 1, "新的 words", id)
 	if err != nil || !again.Get("replayed").Bool() {
 		t.Errorf("again: %s, %v", again.Raw, err)
 	}
@@ -71,7 +71,7 @@ func TestRecordsUnderAKey(t *testing.T) {
 	if err := b.undo(t, "write-to-be-sealed"); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.text(t); !strings.Contains(got, "second") || strings.Contains(got, "新的") {
+	if got := b.documentText(t); !strings.Contains(got, "second") || strings.Contains(got, "新的") {
 		t.Errorf("after undo the document says %q", got)
 	}
 }
@@ -80,14 +80,14 @@ func TestRecordsUnderAKey(t *testing.T) {
 func TestSealedRecordsCannotBeSwapped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b := keyed(t, dir, "correct horse battery staple")
+	b := newKeyedFixture(t, dir, "correct horse battery staple")
 	for n, id := range []string{"the-first-write", "the-second-write"} {
-		if _, err := b.update(t, n, "changed", fmt.Sprintf(`,"requestId":%q`, id)); err != nil {
+		if _, err := b.updateBlock(t, n, "changed", fmt.Sprintf(`,"requestId":%q`, id)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	place := func(id string) string { return filepath.Join(dir, "writes", id+".json") }
-	one, two := records(t, dir)[place("the-first-write")], records(t, dir)[place("the-second-write")]
+	one, two := readRecords(t, dir)[place("the-first-write")], readRecords(t, dir)[place("the-second-write")]
 	for what, text := range map[string][]byte{
 		"another's": two, "cut": one[:len(one)-1], "only the mark": one[:20], "changed": append(bytes.Clone(one[:len(one)-1]), one[len(one)-1]^1),
 	} {
@@ -103,8 +103,8 @@ func TestSealedRecordsCannotBeSwapped(t *testing.T) {
 func TestPlainRecordsStayReadable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b := keyed(t, dir, "")
-	if _, err := b.update(t, 0, "changed", `,"requestId":"before-the-key"`); err != nil {
+	b := newKeyedFixture(t, dir, "")
+	if _, err := b.updateBlock(t, 0, "changed", `,"requestId":"before-the-key"`); err != nil {
 		t.Fatal(err)
 	}
 	b.writes = safety.Open(safety.Options{Dir: dir, Key: "correct horse battery staple"})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/sjson"
@@ -34,12 +35,15 @@ func hasState(c action.Class) bool {
 func (w *guardedWrite) readTargets(ctx context.Context) error {
 	a := w.r.Action
 	var blocks []kernel.ID
-	for _, t := range w.r.Written() {
+	for _, t := range w.r.WritableTargets() {
 		if t.ID != "" && (t.What == access.Block || t.What == access.Document || t.What == access.Path) { // else it does not exist yet
 			blocks = append(blocks, t.ID)
 		}
 	}
-	if a.Class == action.Creates {
+	switch {
+	case w.r.OnMemory():
+		w.entry.NoUndo = "it changed " + action.AgentsFile + ", of which no former text is kept"
+	case a.Class == action.Creates:
 		w.entry.NoUndo = "it overwrote nothing; delete what it added"
 	}
 	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
@@ -70,12 +74,12 @@ func (w *guardedWrite) readTargets(ctx context.Context) error {
 	case saves && len(saved) > 0:
 		if a.Saves == action.SavesTrees {
 			below, err := w.readDescendants(ctx)
-			if err != nil {
+			if err != nil || w.entry.NoUndo != "" {
 				return err
 			}
-			return w.save(ctx, append(saved, below...))
+			return w.saveTargets(ctx, append(saved, below...))
 		}
-		return w.save(ctx, saved)
+		return w.saveTargets(ctx, saved)
 	}
 	return nil
 }
@@ -101,6 +105,13 @@ func (w *guardedWrite) manifestHash(ctx context.Context) (string, error) {
 		}
 		list = append(list, hashed)
 	}
+	if w.r.OnMemory() {
+		memory, err := w.r.Workspace.Memory(ctx)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, target{What: access.Path, Path: action.AgentsFile, State: hashOf([]byte(memory))})
+	}
 	raw, err := json.Marshal(list)
 	if err != nil {
 		panic("safety: targets do not encode: " + err.Error())
@@ -117,18 +128,18 @@ func hashOf(raw []byte) string {
 func (w *guardedWrite) checkExpectedHashes() error {
 	m := w.r.Meta
 	if w.mode == Strict && hasState(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
-		return w.refuse("precondition_required", "expectedHash", "strict writing needs expectedHash: call once with validateOnly:true, which gives it")
+		return w.refusalError("precondition_required", "expectedHash", "strict writing needs expectedHash: call once with validateOnly:true, which gives it")
 	}
 	for field, given := range map[string]string{"ifMatch": m.IfMatch, "expectedHash": m.Expected} {
 		if given == "" {
 			continue
 		}
 		if w.hash == "" {
-			return w.refuse("precondition_required", field, "this write changes nothing that is there, so there is no state to hold it against; leave "+field+" out")
+			return w.refusalError("precondition_required", field, "this write changes nothing that is there, so there is no state to hold it against; leave "+field+" out")
 		}
 		digits := strings.ToLower(strings.TrimPrefix(given, hashPrefix))
 		if len(digits) < shortestHash || strings.Trim(digits, "0123456789abcdef") != "" {
-			return w.refuse("ambiguous_hash_prefix", field, fmt.Sprintf("%s is %q, expected %s and at least %d hex digits, as a read gave them", field, given, hashPrefix, shortestHash))
+			return w.refusalError("ambiguous_hash_prefix", field, fmt.Sprintf("%s is %q, expected %s and at least %d hex digits, as a read gave them", field, given, hashPrefix, shortestHash))
 		}
 		if !strings.HasPrefix(strings.TrimPrefix(w.hash, hashPrefix), digits) {
 			return &tool.Error{
@@ -195,8 +206,8 @@ func (w *guardedWrite) addReceipt(ctx context.Context, raw json.RawMessage) (jso
 	return raw, nil
 }
 
-// save stores the former content and place of the targets, unless it is too large.
-func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
+// saveTargets stores the former content and place of the targets, unless it is too large.
+func (w *guardedWrite) saveTargets(ctx context.Context, saved []content.Saved) error {
 	size := 0
 	for _, s := range saved {
 		size += len(s.Kramdown)
@@ -271,7 +282,7 @@ func (w *guardedWrite) soleContainer(ctx context.Context, b *Before) (*Before, e
 
 // placeOf returns where a saved block or document is.
 func (w *guardedWrite) placeOf(id kernel.ID) (action.Target, bool) {
-	for _, t := range append(w.r.Written(), w.descendants...) {
+	for _, t := range append(w.r.WritableTargets(), w.descendants...) {
 		if t.ID == id {
 			return t, true
 		}
@@ -279,10 +290,13 @@ func (w *guardedWrite) placeOf(id kernel.ID) (action.Target, bool) {
 	return action.Target{}, false
 }
 
-// readDescendants reads the documents below the targets, parents first.
+// maxDescendants bounds how many documents below a target are kept.
+const maxDescendants = 1000
+
+// readDescendants reads the documents below the targets, parents first. If they are too many, the write cannot be undone.
 func (w *guardedWrite) readDescendants(ctx context.Context) ([]content.Saved, error) {
 	var ids []kernel.ID
-	for _, t := range w.r.Written() {
+	for _, t := range w.r.WritableTargets() {
 		if t.ID != t.Root {
 			continue
 		}
@@ -299,9 +313,13 @@ func (w *guardedWrite) readDescendants(ctx context.Context) ([]content.Saved, er
 			HPath string    `json:"hpath"`
 		}
 		rows, err := kernel.SQL[document](ctx, w.r.Kernel, "SELECT DISTINCT id, path, hpath FROM blocks WHERE type = 'd' AND box = "+
-			kernel.Quote(string(t.Notebook))+" AND path LIKE "+kernel.Quote(strings.TrimSuffix(t.Path, ".sy")+"/%")+" ORDER BY path LIMIT 1000")
+			kernel.Quote(string(t.Notebook))+" AND path LIKE "+kernel.Quote(strings.TrimSuffix(t.Path, ".sy")+"/%")+" ORDER BY path LIMIT "+strconv.Itoa(maxDescendants+1))
 		if err != nil {
 			return nil, err
+		}
+		if len(rows) > maxDescendants {
+			w.entry.NoUndo = fmt.Sprintf("it removed more than %d documents, more than are kept; SiYuan's own history may have them", maxDescendants)
+			return nil, nil
 		}
 		for _, row := range rows {
 			if row.ID == t.ID || slices.Contains(ids, row.ID) {

@@ -1,6 +1,7 @@
 package safety_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -69,5 +70,29 @@ func TestUndoOfATree(t *testing.T) {
 	}
 	if attrs, err := kit.Client.Attrs(t.Context(), child); err != nil || attrs["icon"] != "1f600" || attrs["alias"] != "细节" {
 		t.Errorf("attributes of the child %v, %v", attrs, err)
+	}
+}
+
+// A tree of which not all documents are kept cannot be undone, instead of being restored in part.
+func TestTreeTooLargeToBeKept(t *testing.T) {
+	t.Parallel()
+	kit := actiontest.New(t)
+	kit.NeedsVault("it makes a thousand documents")
+	writes := safety.Open(safety.Options{Dir: t.TempDir()})
+	nb := kit.Notebook("Work")
+	for i := range 1001 {
+		kit.Doc(nb, fmt.Sprintf("/Idea/%d", i), "")
+	}
+	rm := slices.IndexFunc(fs.Tool().Actions, func(a *action.Action) bool { return a.Name == "rm" })
+	r := kit.Request(t, fs.Tool().Actions[rm], `{"path":"/Work/Idea"}`)
+	if err := r.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writes.Do(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	list, err := writes.List()
+	if err != nil || len(list) != 1 || list[0].CanUndo() || !strings.Contains(list[0].NoUndo, "more than 1000 documents") {
+		t.Errorf("the entries are %+v, %v", list, err)
 	}
 }

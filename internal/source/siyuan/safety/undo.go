@@ -88,7 +88,7 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 	var recreated []*Before
 	for i := range e.Before {
 		b := &e.Before[i]
-		gone, err := restore(ctx, k, b)
+		gone, err := restoreTarget(ctx, k, b)
 		if err != nil {
 			return fmt.Errorf("restore %s: %w", b.ID, err)
 		}
@@ -107,8 +107,8 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 	return c.Undone(e)
 }
 
-// whyFailed is why a write that failed cannot be undone.
-const whyFailed = "nothing was written"
+// nothingWrittenReason is why a write that failed cannot be undone.
+const nothingWrittenReason = "nothing was written"
 
 func notUndoable(e *Entry) error {
 	why := e.NoUndo
@@ -116,7 +116,7 @@ func notUndoable(e *Entry) error {
 	case e.State == Undone:
 		why = "it was taken back already"
 	case e.State == Failed:
-		why = whyFailed
+		why = nothingWrittenReason
 	case why == "":
 		why = "nothing is kept of what was there; SiYuan's own history may have it"
 	}
@@ -129,8 +129,8 @@ func (c *Coordinator) Undone(e *Entry) error {
 	return c.ledger.put(e)
 }
 
-// restore restores one block or document; gone reports that it had been deleted.
-func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
+// restoreTarget restores one block or document; gone reports that it had been deleted.
+func restoreTarget(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
 	if b.Document {
 		return restoreDocument(ctx, k, b)
 	}
@@ -142,18 +142,18 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err e
 	if tool.KindOf(err) != tool.NotFound {
 		return false, err
 	}
-	return true, insert(ctx, k, b)
+	return true, reinsertBlock(ctx, k, b)
 }
 
-// insert inserts a deleted block again, as close to its former place as possible.
-func insert(ctx context.Context, k *kernel.Client, b *Before) error {
+// reinsertBlock inserts a deleted block again, as close to its former place as possible.
+func reinsertBlock(ctx context.Context, k *kernel.Client, b *Before) error {
 	for _, at := range []kernel.Anchor{{PreviousID: b.Previous}, {NextID: b.Next}, {ParentID: b.Parent}, {ParentID: b.Root}} {
 		id := at.PreviousID + at.NextID + at.ParentID
 		if id == "" {
 			continue
 		}
 		if id == b.Root && b.Holder != nil {
-			_, err := restore(ctx, k, b.Holder)
+			_, err := restoreTarget(ctx, k, b.Holder)
 			return err
 		}
 		if _, err := k.Place(ctx, id); err != nil {
@@ -182,7 +182,7 @@ func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 	if len(siblings) != 1 || siblings[0].Type != "p" || siblings[0].Markdown != "" {
 		return nil
 	}
-	return remove(ctx, k, siblings)
+	return deleteBlocks(ctx, k, siblings)
 }
 
 // documentIAL matches the attributes of the document itself, the last line of its kramdown.
@@ -198,7 +198,7 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	case b.HPath == "" || tool.KindOf(err) != tool.NotFound: // only a deleted document is created again
 		return false, err
 	}
-	path, err := pathFor(ctx, k, b)
+	path, err := recreationPath(ctx, k, b)
 	if err != nil {
 		return true, err
 	}
@@ -221,9 +221,9 @@ const unfinishedSuffix = " …"
 // title returns the title of a document.
 func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")+1:] }
 
-// pathFor returns the storage path for a document that is created again: below its former parent, wherever that is now.
+// recreationPath returns the storage path for a document that is created again: below its former parent, wherever that is now.
 // It is empty if the parent is gone or in another notebook.
-func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
+func recreationPath(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 	file := "/" + string(b.ID) + ".sy"
 	above, isFile := strings.CutSuffix(b.Path, file)
 	if !isFile || above == "" {
@@ -289,7 +289,7 @@ func restoreBody(ctx context.Context, k *kernel.Client, b *Before, body string) 
 	if err != nil {
 		return err
 	}
-	if err := remove(ctx, k, children); err != nil { // first, since the old blocks come back with their ids
+	if err := deleteBlocks(ctx, k, children); err != nil { // first, since the old blocks come back with their ids
 		return err
 	}
 	if body != "" {
@@ -300,15 +300,15 @@ func restoreBody(ctx context.Context, k *kernel.Client, b *Before, body string) 
 		if _, err := k.Append(ctx, b.ID, "markdown", body); err != nil {
 			return err
 		}
-		if err := remove(ctx, k, empty); err != nil {
+		if err := deleteBlocks(ctx, k, empty); err != nil {
 			return err
 		}
 	}
 	return k.SetAttrs(ctx, b.ID, ownAttrs(b.Attrs))
 }
 
-// remove deletes blocks and waits until that is visible. It deletes all in one request, because each request is slow.
-func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error {
+// deleteBlocks deletes blocks and waits until that is visible. It deletes all in one request, because each request is slow.
+func deleteBlocks(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}

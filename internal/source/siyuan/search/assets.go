@@ -16,8 +16,8 @@ import (
 
 // This file has the action search.search_assets, which finds assets by name.
 
-// extensions returns file types as the kernel wants them, with a dot.
-func extensions(requested []string) []string {
+// withDots returns file types as the kernel wants them, with a dot.
+func withDots(requested []string) []string {
 	var out []string
 	for _, ext := range requested {
 		if ext = strings.ToLower(strings.TrimSpace(ext)); ext != "" {
@@ -44,6 +44,7 @@ type searchAssetsResult struct {
 	Total int     `json:"total" about:"how many"`
 }
 
+// searchAssets returns the action search_assets of the tool search.
 func searchAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "search_assets", Purpose: "Find assets (images, files) by their names", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -56,7 +57,7 @@ func searchAssets() *action.Action {
 		Result:     searchAssetsResult{},
 		Example:    `{"query":"diagram","exts":[".png",".svg"]}`,
 	}, func(ctx context.Context, r *action.Request, a searchAssetsArgs) (any, error) {
-		out, err := assetsNamed(ctx, r, a.Query, extensions(a.Exts))
+		out, err := findAssets(ctx, r, a.Query, withDots(a.Exts))
 		if err != nil {
 			return nil, err
 		}
@@ -64,10 +65,10 @@ func searchAssets() *action.Action {
 	})
 }
 
-// assetsNamed returns the assets whose names contain a text. The kernel stops after a number of assets, hidden ones
+// findAssets returns the assets whose names contain a text. The kernel stops after a number of assets, hidden ones
 // included, so a hidden asset would reveal itself by taking the place of another. If some notebook is hidden, only
 // the assets shown by readable notes are searched.
-func assetsNamed(ctx context.Context, r *action.Request, query string, exts []string) ([]asset, error) {
+func findAssets(ctx context.Context, r *action.Request, query string, exts []string) ([]asset, error) {
 	out := []asset{}
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -89,21 +90,21 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 		return nil, err
 	}
 	paths := slices.DeleteFunc(visibleAssets, func(p string) bool {
-		return !contains(assetName(p), query) || len(exts) > 0 && !slices.Contains(exts, strings.ToLower(path.Ext(p)))
+		return !containsFold(assetName(p), query) || len(exts) > 0 && !slices.Contains(exts, strings.ToLower(path.Ext(p)))
 	})
-	may, err := r.VisibleAssets(ctx, paths)
+	isVisible, err := r.VisibleAssets(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
 	changed := map[string]map[string]int64{} // times of change by folder and file
 	for _, p := range paths {
 		dir := path.Dir(p)
-		if _, read := changed[dir]; !read && may(p) {
-			if changed[dir], err = filesOf(ctx, r, dir); err != nil {
+		if _, read := changed[dir]; !read && isVisible(p) {
+			if changed[dir], err = changeTimes(ctx, r, dir); err != nil {
 				return nil, err
 			}
 		}
-		if updated, ok := changed[dir][path.Base(p)]; ok && may(p) {
+		if updated, ok := changed[dir][path.Base(p)]; ok && isVisible(p) {
 			out = append(out, asset{assetName(p), p, updated})
 		}
 	}
@@ -111,8 +112,8 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	return out, nil
 }
 
-// filesOf returns the files in a folder of assets with their times of change.
-func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
+// changeTimes returns the files in a folder of assets with their times of change.
+func changeTimes(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
 	list, err := r.Kernel.ReadDir(ctx, "/data/"+dir)
 	if err != nil && tool.KindOf(err) != tool.NotFound {
 		return nil, err

@@ -12,12 +12,12 @@ const (
 	assetID    = "20260101000000-aaaaaaa"
 	openAsset  = "assets/note " + assetID + ".txt"
 	hideAsset  = "assets/CANARY-" + assetID + ".txt"
-	looseAsset = "assets/loose-" + assetID + ".txt"
+	looseAsset = "assets/loose-" + assetID + ".txt" // in no document, so nobody can see it while a notebook is hidden
 )
 
-// withAssets writes assets. Three of them have a text, which begins with word; after each of those it calls written
+// addAssets writes assets. Three of them have a text, which begins with word; after each of those it calls written
 // with their number so far.
-func withAssets(w *workspace, word string, written func(n int)) {
+func addAssets(w *workspace, word string, written func(n int)) {
 	for i, file := range [][2]string{{openAsset, " asset 你好"}, {hideAsset, " CANARY"}, {looseAsset, " loose"}} {
 		w.File("/data/"+file[0], []byte(word+file[1]))
 		written(i + 1)
@@ -29,16 +29,17 @@ func withAssets(w *workspace, word string, written func(n int)) {
 
 func TestSearchAssets(t *testing.T) {
 	w := newWorkspace(t)
-	withAssets(w, "hello", func(int) {})
-	if got := w.do("search_assets"); got.Get("total").Int() != 4 {
+	addAssets(w, "hello", func(int) {})
+	if got := w.runAction("search_assets"); got.Get("total").Int() != 4 {
 		t.Errorf("all: %s", got.Raw)
 	}
-	if got := w.do("search_assets", "k", "zzz", "query", "PIC", "exts", []string{"PNG"}); got.Get("data.0.name").Str != "pic.png" {
+	// k is an alias of query, which wins.
+	if got := w.runAction("search_assets", "k", "zzz", "query", "PIC", "exts", []string{"PNG"}); got.Get("data.0.name").Str != "pic.png" {
 		t.Errorf("by name and type: %s", got.Raw)
 	}
-	w.hide()
-	got := w.do("search_assets")
-	w.silent(got)
+	w.hideSecret()
+	got := w.runAction("search_assets")
+	w.checkTellsNothing(got)
 	paths := actiontest.Members(got.Get("data"), "path")
 	if len(paths) != 2 || !slices.Contains(paths, openAsset) || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
@@ -48,12 +49,12 @@ func TestSearchAssets(t *testing.T) {
 func TestFulltextAssetContent(t *testing.T) {
 	w := newWorkspace(t)
 	word := "hello" + w.doc[15:] // a real kernel remembers the texts of files from runs before
-	withAssets(w, word, func(n int) {
-		w.until("the texts of files are indexed", func() bool {
-			return w.do("fulltext_asset_content", "query", word).Get("total").Int() == int64(n)
+	addAssets(w, word, func(n int) {
+		w.waitUntil("the texts of files are indexed", func() bool {
+			return w.runAction("fulltext_asset_content", "query", word).Get("total").Int() == int64(n)
 		})
 	})
-	all := w.do("fulltext_asset_content", "query", word, "types", []string{"txt"}, "sortBy", 3, "pageSize", 2)
+	all := w.runAction("fulltext_asset_content", "query", word, "types", []string{"txt"}, "sortBy", 3, "pageSize", 2)
 	if all.Get("total").Int() != 3 || all.Get("data.#").Int() != 2 || !all.Get("hasNextPage").Bool() {
 		t.Errorf("got %s", all.Raw)
 	}
@@ -61,7 +62,7 @@ func TestFulltextAssetContent(t *testing.T) {
 		t.Errorf("sent %s", sent)
 	}
 	var hidden, visible string
-	for _, hit := range w.do("fulltext_asset_content", "query", word).Get("data").Array() {
+	for _, hit := range w.runAction("fulltext_asset_content", "query", word).Get("data").Array() {
 		switch hit.Get("path").Str {
 		case hideAsset:
 			hidden = hit.Get("id").Str
@@ -72,16 +73,16 @@ func TestFulltextAssetContent(t *testing.T) {
 			}
 		}
 	}
-	w.hide()
-	got := w.do("fulltext_asset_content", "query", word)
-	w.silent(got)
+	w.hideSecret()
+	got := w.runAction("fulltext_asset_content", "query", word)
+	w.checkTellsNothing(got)
 	if got.Get("total").Int() != 1 || got.Get("filteredOutCount").Exists() {
 		t.Errorf("got %s", got.Raw)
 	}
-	if one := w.do("fulltext_asset_content", "assetId", visible, "query", "你好", "queryMethod", 0); one.Get("data.0.path").Str != openAsset {
+	if one := w.runAction("fulltext_asset_content", "assetId", visible, "query", "你好", "queryMethod", 0); one.Get("data.0.path").Str != openAsset {
 		t.Errorf("one: %s", one.Raw)
 	}
-	w.hiddenLikeMissing("fulltext_asset_content", hidden, "assetId", hidden)
-	w.refused(tool.NotFound, "fulltext_asset_content", "assetId", "../x")
-	w.refused(tool.Conflicting, "fulltext_asset_content")
+	w.checkHiddenLikeMissing("fulltext_asset_content", hidden, "assetId", hidden)
+	w.checkRefused(tool.NotFound, "fulltext_asset_content", "assetId", "../x")
+	w.checkRefused(tool.Conflicting, "fulltext_asset_content")
 }

@@ -18,7 +18,7 @@ import (
 
 // This file has the action search.find_replace, which replaces text in many blocks.
 
-// maxCompared is the maximum number of blocks that are read before and after, to count the changed ones.
+// maxCompared is the largest number of blocks whose changes are counted: their texts are read before the replacement and after it.
 const maxCompared = 50
 
 // replaceTypes are the kinds of text that the kernel can replace in. The value is the default: true for text that people
@@ -49,6 +49,7 @@ type replacedResult struct {
 	Warning  string   `json:"warning,omitempty" about:"if nothing changed"`
 }
 
+// findReplace returns the action find_replace of the tool search.
 func findReplace() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "find_replace", Purpose: "Replace a text in blocks, at once and without undo",
@@ -73,8 +74,11 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		types := map[string]bool{}
-		for kind, usual := range replaceTypes { // without types the kernel does nothing
-			types[kind] = usual && a.ReplaceTypes == nil || a.ReplaceTypes[kind]
+		for kind, byDefault := range replaceTypes { // all are sent: without any the kernel replaces nothing
+			types[kind] = a.ReplaceTypes[kind]
+			if a.ReplaceTypes == nil {
+				types[kind] = byDefault
+			}
 		}
 		var ids []kernel.ID
 		targets := r.Targets("ids")
@@ -98,7 +102,7 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		refreshAll(r, targets)
-		if err := checkReplacedBlocks(ctx, r, dom); err != nil {
+		if err := repairBlocks(ctx, r, dom); err != nil {
 			return nil, err
 		}
 		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
@@ -117,7 +121,8 @@ func findReplace() *action.Action {
 	})
 }
 
-// affectedDOM returns the blocks to change in the editor's form, if some notebook is hidden.
+// affectedDOM returns the blocks that may change, by id, in the editor's form; documents, of which only the title changes, are
+// left out. It returns nil if no notebook is hidden, because nothing has to be repaired then.
 func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -140,19 +145,19 @@ func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target
 	return out, nil
 }
 
-// checkReplacedBlocks checks the changed blocks for content that must not be in a note, such as references to hidden blocks:
-// the kernel joins old and new text and parses the result again. It works on the editor's form, because only that shows
-// a reference inside a link.
-func checkReplacedBlocks(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
+// repairBlocks reads the blocks of before again and writes those anew that have got content which must not be in a note, such as
+// references to hidden blocks, without it ([content.Admit]): the kernel joins old and new text and parses the result again.
+// before has the blocks as they were, in the editor's form, because only that shows a reference inside a link.
+func repairBlocks(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(before)), 100) {
 		now, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {
 			return err
 		}
 		for _, id := range chunk {
-			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], DOM: true, Over: id, Was: before[id]})
-			if err == nil && may != now[id] {
-				_, err = r.Kernel.Update(ctx, id, "dom", may)
+			admitted, _, err := content.Admit(ctx, r, content.Written{Data: now[id], DOM: true, Over: id, Was: before[id]})
+			if err == nil && admitted != now[id] {
+				_, err = r.Kernel.Update(ctx, id, "dom", admitted)
 			}
 			if err != nil {
 				return err
@@ -162,8 +167,10 @@ func checkReplacedBlocks(ctx context.Context, r *action.Request, before map[kern
 	return nil
 }
 
-// escapeReplacement escapes the replacement of plain text, so that it is inserted literally. For plain text, in some
-// types, the kernel interprets $ as a group of a pattern and converts tags to text. For patterns it does neither.
+// escapeReplacement returns a search that has the kernel insert the replacement as the caller means it. In a search for plain
+// text the kernel would take $1 in the replacement for a group of a pattern, and would turn tags into text. Where one of them
+// could happen, the search becomes one for a pattern that matches just that text, with each $ written as $$, which stands for
+// one $. A search for a pattern stays as it is: in it $1 is meant as a group.
 func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
 		q.Method = kernel.MethodRegex
@@ -172,14 +179,14 @@ func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	return q
 }
 
-// checkReplacing refuses arguments that the kernel would ignore or misinterpret.
+// checkReplacing refuses arguments that the kernel would ignore or misinterpret, and blocks outside of the paths.
 func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 	if a.Method == "regex" {
 		pattern, err := regexp.Compile(a.K)
 		if err != nil {
 			return r.Invalid("k", "is not a regular expression of RE2: "+err.Error())
 		}
-		if pattern.MatchString("") {
+		if pattern.MatchString("") { // as "x*" does, which then matches at every position
 			return r.Invalid("k", "matches nothing at all, which is everywhere; make it need a character")
 		}
 	}
@@ -264,7 +271,7 @@ func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) e
 		return err
 	}
 	for _, id := range ids {
-		if redactor.Covers(all[id]) {
+		if redactor.HidesAnchorIn(all[id]) {
 			return &tool.Error{
 				Op: "replace in", Kind: tool.Denied, Subject: string(id),
 				Message: "the block refers to one that cannot be read and shows its text, in which nothing can be replaced",
@@ -275,7 +282,7 @@ func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) e
 	return nil
 }
 
-// kramdownOf returns the current text of blocks; nil if there are too many to compare.
+// kramdownOf returns the current text of blocks; nil if there are more than maxCompared.
 func kramdownOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
 	if len(ids) > maxCompared {
 		return nil, nil
@@ -306,6 +313,7 @@ func countChanged(before, after map[kernel.ID]string) int {
 	return n
 }
 
+// refreshAll has SiYuan's interface reload the documents of targets, and the tree if the title of one changed.
 func refreshAll(r *action.Request, targets []action.Target) {
 	for _, t := range targets {
 		r.RefreshDocument(t.Root)

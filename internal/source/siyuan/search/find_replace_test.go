@@ -10,7 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
-func (w *workspace) text(id string) string {
+// blockText returns the Markdown of a block, without its attributes.
+func (w *workspace) blockText(id string) string {
 	w.t.Helper()
 	text, err := w.Client.Kramdown(w.t.Context(), idOf(id))
 	if err != nil {
@@ -23,11 +24,11 @@ func (w *workspace) text(id string) string {
 func TestFindReplace(t *testing.T) {
 	w := newWorkspace(t)
 	blocks := w.children(w.doc)
-	got := w.do("find_replace", "k", "pple", "r", "PPLE", "ids", []string{blocks[0], blocks[1], blocks[1]})
+	got := w.runAction("find_replace", "k", "pple", "r", "PPLE", "ids", []string{blocks[0], blocks[1], blocks[1]})
 	if got.Get("changed").Int() != 2 || !got.Get("replaced").Bool() {
 		t.Errorf("got %s", got.Raw)
 	}
-	if text := w.text(blocks[1]); text != "APPLE pie with **aPPLE** cinnamon 苹果派" {
+	if text := w.blockText(blocks[1]); text != "APPLE pie with **aPPLE** cinnamon 苹果派" {
 		t.Errorf("text %q", text)
 	}
 	sent := w.Asked("/api/search/findReplace")[0]
@@ -37,15 +38,15 @@ func TestFindReplace(t *testing.T) {
 	if len(w.Asked("/api/ui/reloadProtyle")) != 1 {
 		t.Errorf("%d reloads of the document, want 1", len(w.Asked("/api/ui/reloadProtyle")))
 	}
-	w.do("find_replace", "k", "a(PPLE)", "r", "x$1", "ids", blocks[1], "methodName", 3)
-	if text := w.text(blocks[1]); !strings.Contains(text, "**xPPLE**") {
+	w.runAction("find_replace", "k", "a(PPLE)", "r", "x$1", "ids", blocks[1], "methodName", 3)
+	if text := w.blockText(blocks[1]); !strings.Contains(text, "**xPPLE**") {
 		t.Errorf("regex: %q", text)
 	}
-	title := w.do("find_replace", "k", "Apple", "r", "Pear", "ids", []string{w.doc}, "replaceTypes", map[string]bool{"docTitle": true})
+	title := w.runAction("find_replace", "k", "Apple", "r", "Pear", "ids", []string{w.doc}, "replaceTypes", map[string]bool{"docTitle": true})
 	if title.Get("changed").Int() != 1 || len(w.Asked("/api/ui/reloadFiletree")) != 1 {
 		t.Errorf("title: %s", title.Raw)
 	}
-	none := w.do("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
+	none := w.runAction("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
 	if none.Get("replaced").Bool() || none.Get("changed").Int() != 0 || none.Get("warning").Str == "" {
 		t.Errorf("nothing changed: %s", none.Raw)
 	}
@@ -67,10 +68,10 @@ func TestFindReplaceIsLiteral(t *testing.T) {
 		if c.types != "" {
 			pairs = append(pairs, "replaceTypes", json.RawMessage(c.types))
 		}
-		if got := w.do("find_replace", pairs...); got.Get("changed").Int() != 1 {
+		if got := w.runAction("find_replace", pairs...); got.Get("changed").Int() != 1 {
 			t.Errorf("%s: %s", c.k, got.Raw)
 		}
-		if text := strings.ReplaceAll(w.text(blocks[i]), "\u200b", ""); text != c.want {
+		if text := strings.ReplaceAll(w.blockText(blocks[i]), "\u200b", ""); text != c.want {
 			t.Errorf("%s: %q, want %q", c.k, text, c.want)
 		}
 	}
@@ -81,35 +82,35 @@ func TestFindReplacePaths(t *testing.T) {
 	block := w.children(w.doc)[1]
 	path := w.fruit + "/" + w.doc + ".sy"
 	for _, paths := range [][]string{{w.fruit}, {path}, {"/" + path}} {
-		if got := w.do("find_replace", "k", "pie", "r", "pie!", "ids", block, "paths", paths); got.Get("changed").Int() != 1 {
+		if got := w.runAction("find_replace", "k", "pie", "r", "pie!", "ids", block, "paths", paths); got.Get("changed").Int() != 1 {
 			t.Errorf("%v: %s", paths, got.Raw)
 		}
 	}
 	other := w.Doc(w.fruit, "/Other", "pie")
-	w.refused(tool.Conflicting, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + other + ".sy"})
-	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + actiontest.Nowhere + ".sy"})
-	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{actiontest.Nowhere})
-	w.refused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
-	w.refused(tool.Invalid, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{"/Fruit"})
+	w.checkRefused(tool.Conflicting, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + other + ".sy"})
+	w.checkRefused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit + "/" + actiontest.Nowhere + ".sy"})
+	w.checkRefused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{actiontest.Nowhere})
+	w.checkRefused(tool.NotFound, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret + "/" + other + ".sy"})
+	w.checkRefused(tool.Invalid, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{"/Fruit"})
 	w.Levels[idOf(w.secret)] = access.Read
-	w.refused(tool.Denied, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret})
-	w.hiddenLikeMissing("find_replace", w.secret, "k", "pie", "r", "x", "ids", block, "paths", []string{w.secret})
+	w.checkRefused(tool.Denied, "find_replace", "k", "pie", "r", "x", "ids", block, "paths", []string{w.fruit, w.secret})
+	w.checkHiddenLikeMissing("find_replace", w.secret, "k", "pie", "r", "x", "ids", block, "paths", []string{w.secret})
 }
 
 func TestFindReplaceRefuses(t *testing.T) {
 	w := newWorkspace(t)
 	block := w.children(w.doc)[1]
 	secret := w.children(w.secretDoc)[0]
-	w.refused(tool.Invalid, "find_replace", "k", "([", "r", "x", "ids", block, "method", "regex")
-	w.refused(tool.Invalid, "find_replace", "k", "a*", "r", "x", "ids", block, "method", "regex")
-	w.refused(tool.Conflicting, "find_replace", "k", "a", "r", "a", "ids", block)
-	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"bold": true})
-	w.refused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"text": false})
-	w.refused(tool.NotFound, "find_replace", "k", "a", "r", "b", "ids", []string{block, actiontest.Nowhere})
+	w.checkRefused(tool.Invalid, "find_replace", "k", "([", "r", "x", "ids", block, "method", "regex")
+	w.checkRefused(tool.Invalid, "find_replace", "k", "a*", "r", "x", "ids", block, "method", "regex")
+	w.checkRefused(tool.Conflicting, "find_replace", "k", "a", "r", "a", "ids", block)
+	w.checkRefused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"bold": true})
+	w.checkRefused(tool.Invalid, "find_replace", "k", "a", "r", "b", "ids", block, "replaceTypes", map[string]bool{"text": false})
+	w.checkRefused(tool.NotFound, "find_replace", "k", "a", "r", "b", "ids", []string{block, actiontest.Nowhere})
 	w.Levels[idOf(w.secret)] = access.Read
-	w.refused(tool.Denied, "find_replace", "k", "a", "r", "b", "ids", []string{block, secret})
-	w.hiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})
-	for _, p := range act(t, "find_replace").Params() {
+	w.checkRefused(tool.Denied, "find_replace", "k", "a", "r", "b", "ids", []string{block, secret})
+	w.checkHiddenLikeMissing("find_replace", secret, "k", "a", "r", "b", "ids", []string{block, secret})
+	for _, p := range findAction(t, "find_replace").Params() {
 		if p.Name == "method" && strings.Contains(string(p.Schema()), "sql") {
 			t.Error("method sql is offered")
 		}
@@ -119,7 +120,7 @@ func TestFindReplaceRefuses(t *testing.T) {
 func TestFindReplaceOfManyBlocksIsNotCounted(t *testing.T) {
 	w := newWorkspace(t)
 	doc := w.Doc(w.fruit, "/Many", strings.Repeat("many words\n\n", 51))
-	got := w.do("find_replace", "k", "many", "r", "few", "ids", w.children(doc))
+	got := w.runAction("find_replace", "k", "many", "r", "few", "ids", w.children(doc))
 	if got.Get("changed").Exists() || !got.Get("replaced").Bool() || len(w.Asked("/api/block/getBlockKramdowns")) != 0 {
 		t.Errorf("got %s", got.Raw)
 	}

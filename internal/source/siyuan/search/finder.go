@@ -30,20 +30,20 @@ type finder struct {
 // prepare reads the arguments. For an SQL statement it also runs it.
 func (f *finder) prepare(ctx context.Context) error {
 	if f.args.Method == "sql" {
-		return f.find(ctx)
+		return f.runSQL(ctx)
 	}
 	var err error
 	f.fulltext, err = kernelQuery(ctx, f.r, f.args)
-	f.matches = matcher(f.args.Method, f.args.Query, false)
+	f.matches = newMatcher(f.args.Method, f.args.Query, false)
 	if kernel.ID(f.args.Query).Valid() { // the kernel finds the block with this id, whatever the other arguments
 		f.matches = anyMatch
 	}
 	return err
 }
 
-// find runs an SQL statement here. The kernel's own SQL search ignores LIMIT, types and paths, and returns no hits for a
+// runSQL runs an SQL statement here. The kernel's own SQL search ignores LIMIT, types and paths, and returns no hits for a
 // statement that it does not understand.
-func (f *finder) find(ctx context.Context) error {
+func (f *finder) runSQL(ctx context.Context) error {
 	for _, param := range []string{"types", "typeShortcodes", "paths", "orderBy"} {
 		if f.r.Given(param) {
 			return f.r.Conflicting("a statement says itself what it finds: put "+param+" into it, such as WHERE type = 'p' ORDER BY updated DESC", param, "method")
@@ -67,7 +67,7 @@ func (f *finder) find(ctx context.Context) error {
 	if f.hasMore = len(rows) > maxStatementRows; f.hasMore {
 		rows = rows[:maxStatementRows]
 	}
-	f.ids = idsOf(rows)
+	f.ids = distinctIDs(rows)
 	f.matches = anyMatch // the statement saw only what readers see
 	f.fulltext = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
 	return nil
@@ -94,15 +94,15 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 	}
 	if err == nil {
 		if got.DocMode && !f.wholeDocs {
-			f.wholeDocs, f.matches = true, matcher(f.args.Method, f.args.Query, true)
+			f.wholeDocs, f.matches = true, newMatcher(f.args.Method, f.args.Query, true)
 		}
-		got.Blocks, err = f.apply(ctx, got.Blocks)
+		got.Blocks, err = f.cleanHits(ctx, got.Blocks)
 	}
 	return got, err
 }
 
-// allFound returns the hits to filter.
-func (f *finder) allFound(found []kernel.Found) []kernel.Found {
+// dropAndDemote drops hits that match only by hidden text, and moves those whose text was changed to the end.
+func (f *finder) dropAndDemote(found []kernel.Found) []kernel.Found {
 	if f.wholeDocs {
 		found = dropHiddenMatches(found, f.args.Query)
 	}
@@ -125,7 +125,7 @@ func (f *finder) statementPage(ctx context.Context, page, size int) (kernel.Foun
 	if got.Blocks, err = dropDatabases(ctx, f.r, got.Blocks); err != nil {
 		return out, err
 	}
-	if got.Blocks, err = f.apply(ctx, got.Blocks); err != nil {
+	if got.Blocks, err = f.cleanHits(ctx, got.Blocks); err != nil {
 		return out, err
 	}
 	hits, documents := flattenGroups(got.Blocks)

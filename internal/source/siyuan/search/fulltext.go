@@ -40,11 +40,12 @@ type resolvedArgs struct {
 }
 
 type fulltextResult struct {
-	list
+	hitList
 	Documents int          `json:"matchedRootCount,omitempty" about:"documents with hits" verbose:"yes"`
 	Resolved  resolvedArgs `json:"resolvedArgs" about:"how the arguments were understood" verbose:"yes"`
 }
 
+// fulltext returns the action fulltext of the tool search.
 func fulltext() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -68,15 +69,15 @@ func fulltext() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if only.hidden, err = r.Levels.Restricted(ctx); err != nil {
+		if only.someHidden, err = r.Levels.Restricted(ctx); err != nil {
 			return nil, err
 		}
-		only.batch = f.allFound
+		only.reorder = f.dropAndDemote
 		out := fulltextResult{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
 		}
-		out.list, err = fetchPage(ctx, r, f.page, a.Page, a.PageSize, only, !a.StripHTML)
+		out.hitList, err = fetchPage(ctx, r, f.page, a.Page, a.PageSize, only, !a.StripHTML)
 		if err == nil && out.Mode == "kernel" {
 			out.Documents = f.documents
 		}
@@ -119,12 +120,12 @@ func kernelQuery(ctx context.Context, r *action.Request, a *fulltextArgs) (*kern
 			paths = []string{string(t.Notebook) + t.Path}
 		}
 	}
-	paths, nothing, err := scope(ctx, r, paths)
+	paths, nothing, err := narrowPaths(ctx, r, paths)
 	if err != nil || nothing {
 		return nil, err
 	}
 	if restricted {
-		a.Types = withoutCollections(a.Types)
+		a.Types = withoutCopiedTypes(a.Types)
 	}
 	return &kernel.FullText{
 		Query: escapeQuery(a), Method: methods[a.Method], Types: a.Types, Paths: paths, GroupBy: a.GroupBy, OrderBy: orders[a.OrderBy],
@@ -187,7 +188,7 @@ func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter,
 	if len(keeps) == 0 {
 		return filter{}, nil
 	}
-	return filter{each: func(f kernel.Found) bool {
+	return filter{accepts: func(f kernel.Found) bool {
 		return !slices.ContainsFunc(keeps, func(k func(kernel.Found) bool) bool { return !k(f) })
 	}}, nil
 }
@@ -213,8 +214,9 @@ func descendantFilter(ctx context.Context, r *action.Request, t action.Target) (
 	for _, row := range rows {
 		parents[row.ID] = row.Parent
 	}
+	const maxSteps = 1000 // ends a circle, which a wrong index may have
 	return func(f kernel.Found) bool {
-		for id, steps := parents[f.ID], 0; id != "" && steps < 1000; id, steps = parents[id], steps+1 {
+		for id, steps := parents[f.ID], 0; id != "" && steps < maxSteps; id, steps = parents[id], steps+1 {
 			if id == t.ID {
 				return true
 			}

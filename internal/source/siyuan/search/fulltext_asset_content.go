@@ -26,7 +26,7 @@ type assetContentArgs struct {
 
 type assetContentResult struct {
 	action.Page[assetText]
-	shown
+	shownPart
 	Contents   []assetText `json:"assetContents" about:"the same as data" verbose:"yes"`
 	Incomplete bool        `json:"incomplete,omitempty" about:"there are too many to look at all"`
 }
@@ -34,6 +34,7 @@ type assetContentResult struct {
 // maxAssetPages bounds the number of requests for one call.
 const maxAssetPages = 20
 
+// fulltextAssetContent returns the action fulltext_asset_content of the tool search.
 func fulltextAssetContent() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "fulltext_asset_content", Purpose: "Find assets by the text in them: PDF, office files, text", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -57,23 +58,23 @@ func fulltextAssetContent() *action.Action {
 		case a.Query == "":
 			return nil, r.Conflicting("either query or assetId is needed", "query", "assetId")
 		}
-		found, incomplete, err := assetContents(ctx, r, &a)
+		found, incomplete, err := findAssetContents(ctx, r, &a)
 		if err != nil {
 			return nil, err
 		}
 		sortAssets(found, a.SortBy)
 		out := assetContentResult{Page: action.Paged(found, a.Page, a.PageSize), Incomplete: incomplete}
-		out.Data, out.shown = firstHits(out.Data, !r.Given("pageSize"))
+		out.Data, out.shownPart = firstHits(out.Data, !r.Given("pageSize"))
 		out.Contents = out.Data
 		return out, nil
 	})
 }
 
-// assetContents returns all matching entries that are not hidden. incomplete reports that there are more than were
+// findAssetContents returns all matching entries that are not hidden. incomplete reports that there are more than were
 // requested.
-func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) (out []assetText, incomplete bool, err error) {
+func findAssetContents(ctx context.Context, r *action.Request, a *assetContentArgs) (out []assetText, incomplete bool, err error) {
 	var types map[string]bool
-	for _, ext := range extensions(a.Types) {
+	for _, ext := range withDots(a.Types) {
 		if types == nil {
 			types = map[string]bool{}
 		}
@@ -90,12 +91,12 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 			break
 		}
 	}
-	may, err := searchableAssets(ctx, r)
+	isSearchable, err := searchableAssets(ctx, r)
 	if err != nil {
 		return nil, false, err
 	}
 	for i := range all {
-		if may(all[i].Path) {
+		if isSearchable(all[i].Path) {
 			out = append(out, newAssetText(&all[i]))
 		}
 	}
@@ -120,11 +121,11 @@ func searchableAssets(ctx context.Context, r *action.Request) (func(path string)
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.VisibleAssets(ctx, assets)
+	isVisible, err := r.VisibleAssets(ctx, assets)
 	if err != nil {
 		return nil, err
 	}
-	return func(path string) bool { return slices.Contains(assets, path) && may(path) }, nil
+	return func(path string) bool { return slices.Contains(assets, path) && isVisible(path) }, nil
 }
 
 // sortAssets sorts entries, which come in order of relevance.
@@ -151,14 +152,14 @@ func assetByID(ctx context.Context, r *action.Request, a *assetContentArgs) (any
 	if found == nil {
 		return nil, access.NotFound(access.Asset, a.AssetID)
 	}
-	may, err := r.VisibleAssets(ctx, []string{found.Path})
+	isVisible, err := r.VisibleAssets(ctx, []string{found.Path})
 	if err != nil {
 		return nil, err
 	}
-	if !may(found.Path) {
+	if !isVisible(found.Path) {
 		return nil, access.NotFound(access.Asset, a.AssetID)
 	}
-	out := assetContentResult{Page: action.Paged([]assetText{newAssetText(found)}, 1, 1), shown: shown{Showing: 1}}
+	out := assetContentResult{Page: action.Paged([]assetText{newAssetText(found)}, 1, 1), shownPart: shownPart{Showing: 1}}
 	out.Contents = out.Data
 	return out, nil
 }

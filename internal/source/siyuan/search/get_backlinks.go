@@ -49,6 +49,7 @@ type backlinksResult struct {
 	Hint       string     `json:"hint,omitempty" about:"what to do about it"`
 }
 
+// getBacklinks returns the action get_backlinks of the tool search.
 func getBacklinks() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_backlinks", Purpose: "List the blocks that refer to a block or document, or mention it",
@@ -130,7 +131,7 @@ func (b *backlinks) collectLinks(ctx context.Context) error {
 		b.out.Missing, b.out.Fallback = true, true
 		return b.indexedLinks(ctx)
 	}
-	links, err := b.blocks(ctx, found, *b.within)
+	links, err := b.backlinksInDoc(ctx, found, *b.within)
 	b.out.Links = append(b.out.Links, links...)
 	return err
 }
@@ -153,7 +154,7 @@ func (b *backlinks) indexedLinks(ctx context.Context) error {
 		text := content.Clean(row.Content)
 		switch {
 		case seen[key], !b.r.Readable(row.Notebook):
-		case b.within != nil && row.Root != b.within.Root, !contains(text, b.args.Keyword):
+		case b.within != nil && row.Root != b.within.Root, !containsFold(text, b.args.Keyword):
 		default:
 			b.out.Links = append(b.out.Links, backlink{
 				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: content.Clip(text, maxWholeRunes), Target: row.Target,
@@ -182,7 +183,7 @@ func (b *backlinks) collectMentions(ctx context.Context) error {
 			return err
 		}
 		b.out.Missing = b.out.Missing || !ok
-		mentions, err := b.blocks(ctx, found, d)
+		mentions, err := b.backlinksInDoc(ctx, found, d)
 		if err != nil {
 			return err
 		}
@@ -221,9 +222,9 @@ func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Targ
 	return documents, nil
 }
 
-// blocks returns the blocks of one document that contain the keyword, as the kernel shows them. The kernel's own search
+// backlinksInDoc returns the blocks of one document that contain the keyword, as the kernel shows them. The kernel's own search
 // matches keywords in another way, so it is not used here.
-func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in action.Target) ([]backlink, error) {
+func (b *backlinks) backlinksInDoc(ctx context.Context, found []kernel.BacklinkBlock, in action.Target) ([]backlink, error) {
 	var out []backlink
 	doms := make([]string, len(found))
 	for i, f := range found {
@@ -239,7 +240,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 		if len(blocks) == 0 {
 			continue
 		}
-		if text := textOfDOM(f.DOM); contains(text, b.args.Keyword) {
+		if text := textOfDOM(f.DOM); containsFold(text, b.args.Keyword) {
 			out = append(out, backlink{
 				ID: blocks[0].ID, Type: blocks[0].Type, HPath: in.HPath, Content: content.Clip(text, maxWholeRunes), Root: in.Root, Notebook: in.Notebook,
 			})
@@ -257,15 +258,16 @@ func redactReferences(ctx context.Context, r *action.Request, rows []kernel.Refe
 	redactor, err := content.NewRedactor(ctx, r, texts...)
 	for i := range rows {
 		row := &rows[i]
-		if redactor.Covers(row.Reference) {
+		if redactor.HidesAnchorIn(row.Reference) {
 			row.Anchor = ""
 		}
-		row.Content, row.Markdown = redactor.Both(row.Type, row.Content, row.Markdown)
+		row.Content, row.Markdown = redactor.TextAndMarkdown(row.Type, row.Content, row.Markdown)
 	}
 	return err
 }
 
-func contains(text, keyword string) bool {
+// containsFold reports whether a text contains a keyword, ignoring case.
+func containsFold(text, keyword string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
 }
 

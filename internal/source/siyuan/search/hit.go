@@ -39,7 +39,7 @@ func hitOf(f *kernel.Found, withMarks bool) hit {
 	text := parsePassage(f.Content)
 	plain := func(s string) string { return parsePassage(s).fullText() }
 	h := hit{
-		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: hpath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
+		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: documentHPath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
 		Memo: plain(f.Memo), Tag: plain(f.Tag), Notebook: f.Notebook, Root: f.Root, Parent: f.Parent, Path: f.Path,
 		Excerpt: content.Clip(text.fullText(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), maxWholeRunes),
 		RefText: content.Clip(f.RefText, maxWholeRunes),

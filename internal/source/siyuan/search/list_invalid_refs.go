@@ -16,10 +16,11 @@ type invalidRefsArgs struct {
 }
 
 type invalidRefsResult struct {
-	list
+	hitList
 	Blocks []hit `json:"blocks" about:"the same as data" verbose:"yes"`
 }
 
+// listInvalidRefs returns the action list_invalid_refs of the tool search.
 func listInvalidRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "list_invalid_refs", Purpose: "List the blocks whose references lead nowhere",
@@ -41,12 +42,12 @@ func listInvalidRefs() *action.Action {
 
 // invalidRefs returns a function that fetches pages of blocks with invalid references. The kernel's own list would
 // distinguish hidden blocks from missing ones, so if some notebook is hidden, the index is searched instead.
-func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
+func invalidRefs(ctx context.Context, r *action.Request) (pageFetcher, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return r.Kernel.InvalidRefs, err
 	}
-	boxes, err := r.VisibleIDs(ctx)
+	boxes, err := r.VisibleNotebookIDs(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPassage(t *testing.T) {
+func TestParsePassage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("字", 300)
 	for _, c := range []struct{ in, plain, marked string }{

@@ -21,45 +21,46 @@ const (
 	shownHits          = 20 // hits shown if the caller gave no page size
 )
 
-// list is a page of hits, with information on how it was made.
-type list struct {
+// hitList is a page of hits, with information on how it was made.
+type hitList struct {
 	action.Page[hit]
-	shown
+	shownPart
 	Mode       string `json:"paginationMode,omitempty" about:"kernel, or post_filtered_window" verbose:"yes"`
 	Incomplete bool   `json:"incomplete,omitempty" about:"there are too many hits to filter all of them"`
 }
 
-// shown reports whether a page was shortened.
-type shown struct {
+// shownPart reports whether a page was shortened.
+type shownPart struct {
 	Truncated bool   `json:"truncated" about:"whether the page is shown in part"`
 	Showing   int    `json:"showing" about:"how many are shown" verbose:"yes"`
 	Hint      string `json:"hint,omitempty" about:"how to see more"`
 }
 
 // firstHits shortens a page if the caller gave no page size.
-func firstHits[T any](data []T, open bool) ([]T, shown) {
-	if !open || len(data) <= shownHits {
-		return data, shown{Showing: len(data)}
+func firstHits[T any](data []T, shorten bool) ([]T, shownPart) {
+	if !shorten || len(data) <= shownHits {
+		return data, shownPart{Showing: len(data)}
 	}
-	return data[:shownHits], shown{Truncated: true, Showing: shownHits, Hint: "give pageSize to see all of a page"}
+	return data[:shownHits], shownPart{Truncated: true, Showing: shownHits, Hint: "give pageSize to see all of a page"}
 }
 
-// pages fetches one page of hits.
-type pages func(ctx context.Context, page, size int) (kernel.FoundPage, error)
+// pageFetcher fetches one page of hits.
+type pageFetcher func(ctx context.Context, page, size int) (kernel.FoundPage, error)
 
 // filter is a condition on hits. The zero value accepts all.
 type filter struct {
-	each  func(kernel.Found) bool // checks one hit; nil accepts all
-	batch func([]kernel.Found) []kernel.Found
-	// hidden reports that some notebook is hidden, so the kernel's totals also count matches in hidden text.
-	hidden bool
+	accepts func(kernel.Found) bool // checks one hit; nil accepts all
+	// reorder is called once with all remaining hits, and may drop some of them; nil leaves them as they are.
+	reorder func([]kernel.Found) []kernel.Found
+	// someHidden says that some notebook is hidden, so the kernel's totals also count matches in hidden text.
+	someHidden bool
 }
 
 // fetchPage returns a page of the hits that may be read and match a filter. If no hit has to be removed, it is the
 // kernel's own page, and costs one request. Otherwise all pages are fetched, up to a limit, and the totals count the
 // remaining hits.
-func fetchPage(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
-	if only.each == nil && !only.hidden {
+func fetchPage(ctx context.Context, r *action.Request, ask pageFetcher, page, size int, only filter, withMarks bool) (hitList, error) {
+	if only.accepts == nil && !only.someHidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
 		if err != nil || all {
 			return out, err
@@ -70,14 +71,14 @@ func fetchPage(ctx context.Context, r *action.Request, ask pages, page, size int
 
 // kernelPageOf returns a page of the kernel. all is false if it contains hits that may not be read, which makes the
 // kernel's totals wrong.
-func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size int, withMarks bool) (out list, all bool, err error) {
+func kernelPageOf(ctx context.Context, r *action.Request, ask pageFetcher, page, size int, withMarks bool) (out hitList, all bool, err error) {
 	got, page, err := pageOrLast(ctx, ask, page, size)
 	if err != nil {
-		return list{}, false, err
+		return hitList{}, false, err
 	}
 	readable, dropped := readableHits(r, got.Blocks)
 	if dropped > 0 {
-		return list{}, false, nil
+		return hitList{}, false, nil
 	}
 	total := got.Matched
 	if got.Pages <= 1 { // duplicates in the index were counted twice
@@ -92,7 +93,7 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 
 // pageOrLast returns the requested page, or the last one if there are fewer. For a page beyond the end the kernel
 // returns an error, or an empty page that may lack totals.
-func pageOrLast(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
+func pageOrLast(ctx context.Context, ask pageFetcher, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)
 	if page == 1 || err == nil && len(got.Blocks) > 0 {
 		return got, page, err
@@ -109,28 +110,30 @@ func pageOrLast(ctx context.Context, ask pages, page, size int) (kernel.FoundPag
 	return got, page, err
 }
 
-func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
+// filteredPage returns a page of the hits that may be read and match a filter, from pages of the kernel that it fetches and filters,
+// up to a limit. The totals count the remaining hits.
+func filteredPage(ctx context.Context, r *action.Request, ask pageFetcher, page, size int, only filter, withMarks bool) (hitList, error) {
 	var kept []kernel.Found
 	documents, seen := map[kernel.ID]kernel.Found{}, map[kernel.ID]bool{}
 	incomplete, requests := false, maxFilterPages
-	if only.hidden {
+	if only.someHidden {
 		requests = maxRestrictedPages
 	}
 	for n := 1; ; n++ {
 		got, err := ask(ctx, n, maxKernelPage)
 		if err != nil {
-			return list{}, err
+			return hitList{}, err
 		}
-		may, _ := readableHits(r, got.Blocks)
-		hits, groups := flattenGroups(may)
+		readable, _ := readableHits(r, got.Blocks)
+		hits, groups := flattenGroups(readable)
 		maps.Copy(documents, groups)
 		for _, f := range hits {
-			if !seen[f.ID] && (only.each == nil || only.each(f)) {
+			if !seen[f.ID] && (only.accepts == nil || only.accepts(f)) {
 				kept = append(kept, f)
 			}
 			seen[f.ID] = true
 		}
-		if n >= got.Pages || only.hidden && len(kept) > maxFilterPages*maxKernelPage {
+		if n >= got.Pages || only.someHidden && len(kept) > maxFilterPages*maxKernelPage {
 			break
 		}
 		if n == requests {
@@ -138,14 +141,14 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 			break
 		}
 	}
-	if only.hidden && len(kept) > maxFilterPages*maxKernelPage {
+	if only.someHidden && len(kept) > maxFilterPages*maxKernelPage {
 		kept, incomplete = kept[:maxFilterPages*maxKernelPage], true
 	}
-	if only.batch != nil {
-		kept = only.batch(kept)
+	if only.reorder != nil {
+		kept = only.reorder(kept)
 	}
 	at := action.Paged(kept, page, size)
-	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
+	out := hitList{Mode: "post_filtered_window", Incomplete: incomplete}
 	out.Pages = at.Pages
 	err := out.setHits(ctx, r, regroup(at.Data, documents), withMarks)
 	if incomplete {
@@ -155,8 +158,8 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 }
 
 // setHits sets the hits of a page.
-func (l *list) setHits(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
-	l.Data, l.shown = firstHits(hitsOf(found, withMarks), !r.Given("pageSize"))
+func (l *hitList) setHits(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
+	l.Data, l.shownPart = firstHits(hitsOf(found, withMarks), !r.Given("pageSize"))
 	return addPaths(ctx, r, l.Data)
 }
 

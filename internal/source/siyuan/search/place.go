@@ -28,9 +28,9 @@ func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	return nil
 }
 
-// hpath returns the human path of a hit's document within its notebook. For a document, the kernel gives the path of its
+// documentHPath returns the human path of a hit's document within its notebook. For a document, the kernel gives the path of its
 // parent, with a trailing slash.
-func hpath(f *kernel.Found) string {
+func documentHPath(f *kernel.Found) string {
 	path := parsePassage(f.HPath).fullText()
 	switch {
 	case f.ID == f.Notebook:
@@ -73,6 +73,7 @@ func dropParentDocs(found []kernel.Found, query string, hits int) []kernel.Found
 	return found
 }
 
+// containsAll reports whether a text contains all words, ignoring case.
 func containsAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(word string) bool { return !contains(text, word) })
+	return !slices.ContainsFunc(words, func(word string) bool { return !containsFold(text, word) })
 }

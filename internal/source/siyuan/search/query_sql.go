@@ -32,6 +32,7 @@ type rowsResult struct {
 	Hint      string            `json:"hint,omitempty" about:"what to do about it"`
 }
 
+// querySQL returns the action query_sql of the tool search.
 func querySQL() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "query_sql", Purpose: "Query the index of notes with a SELECT", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
@@ -171,8 +172,8 @@ func statementError(r *action.Request, param, why string) error {
 	return out
 }
 
-// idsOf returns the distinct ids in rows.
-func idsOf(rows []json.RawMessage) []kernel.ID {
+// distinctIDs returns the distinct ids in rows.
+func distinctIDs(rows []json.RawMessage) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}
 	for _, row := range rows {

@@ -22,8 +22,8 @@ type hiddenTextFilter struct {
 	cleaned map[kernel.ID]bool        // hits that were cleaned, whose position may depend on hidden text
 }
 
-// apply returns the remaining hits, cleaned.
-func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
+// cleanHits returns the remaining hits, cleaned.
+func (c *hiddenTextFilter) cleanHits(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -43,21 +43,22 @@ func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]k
 	visible := found[:0]
 	for _, f := range found {
 		if grouped := len(f.Children) > 0; grouped {
-			if f.Children = c.clean(redactor, f.Children); len(f.Children) > 0 {
+			if f.Children = c.cleanEach(redactor, f.Children); len(f.Children) > 0 {
 				visible = append(visible, f)
 			}
 			continue
 		}
-		visible = append(visible, c.clean(redactor, []kernel.Found{f})...)
+		visible = append(visible, c.cleanEach(redactor, []kernel.Found{f})...)
 	}
 	return visible, nil
 }
 
-func (c *hiddenTextFilter) clean(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
+// cleanEach removes hidden text from each hit, and drops hits that the search finds only by it.
+func (c *hiddenTextFilter) cleanEach(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
 	var cleaned []kernel.Found
 	for _, f := range found {
-		covered := redactor.Covers(f.Markdown)
-		text, markdown := redactor.Both(f.Type, f.Content, f.Markdown)
+		covered := redactor.HidesAnchorIn(f.Markdown)
+		text, markdown := redactor.TextAndMarkdown(f.Type, f.Content, f.Markdown)
 		if text == f.Content && !covered {
 			cleaned = append(cleaned, f)
 			continue
@@ -81,21 +82,22 @@ func (c *hiddenTextFilter) clean(redactor *content.Redactor, found []kernel.Foun
 	return cleaned
 }
 
+// plainOf returns a text of the kernel without HTML and marks.
 func plainOf(marked string) string { return parsePassage(marked).fullText() }
 
 // anyMatch keeps every hit.
 func anyMatch([]string) bool { return true }
 
-// matcher returns a function that reports whether the texts of a block match a search. It is nil for searches that can
+// newMatcher returns a function that reports whether the texts of a block match a search. It is nil for searches that can
 // exclude text: with NOT, or with [^q] in a pattern. There the kernel leaves out a block because of hidden text in it,
 // and the missing hit would reveal that text, character by character. If oneWord is set, one of several words is enough.
-func matcher(method, query string, oneWord bool) func(texts []string) bool {
+func newMatcher(method, query string, oneWord bool) func(texts []string) bool {
 	switch method {
 	case "keyword":
 		words := strings.Fields(query)
 		return func(texts []string) bool {
 			in := func(word string) bool {
-				return slices.ContainsFunc(texts, func(text string) bool { return contains(text, word) })
+				return slices.ContainsFunc(texts, func(text string) bool { return containsFold(text, word) })
 			}
 			if oneWord {
 				return slices.ContainsFunc(words, in)
@@ -111,12 +113,13 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 // demoteCleaned moves hits whose text was changed to the end, because their position depended on the hidden text.
 func (c *hiddenTextFilter) demoteCleaned(found []kernel.Found) []kernel.Found {
 	if len(c.cleaned) > 0 {
-		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.cleaned[a.ID]) - rank(c.cleaned[b.ID]) })
+		sorting.Stable(found, func(a, b kernel.Found) int { return lastRank(c.cleaned[a.ID]) - lastRank(c.cleaned[b.ID]) })
 	}
 	return found
 }
 
-func rank(last bool) int {
+// lastRank returns the rank by which hits are sorted: 1 for those that come last.
+func lastRank(last bool) int {
 	if last {
 		return 1
 	}
@@ -137,7 +140,7 @@ func dropHiddenMatches(found []kernel.Found, query string) []kernel.Found {
 	}
 	return slices.DeleteFunc(found, func(f kernel.Found) bool {
 		return slices.ContainsFunc(words, func(word string) bool {
-			return !slices.ContainsFunc(texts[f.Root], func(text string) bool { return contains(text, word) })
+			return !slices.ContainsFunc(texts[f.Root], func(text string) bool { return containsFold(text, word) })
 		})
 	})
 }

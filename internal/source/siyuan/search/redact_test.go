@@ -9,22 +9,22 @@ import (
 	"collie/internal/source/siyuan/action/actiontest"
 )
 
-// copies adds a block that shows a text of the hidden notebook, and one that refers to that block.
-func (w *workspace) copies() (direct, second string) {
+// addCopies adds a block that shows a text of the hidden notebook, and one that refers to that block.
+func (w *workspace) addCopies() (direct, second string) {
 	w.t.Helper()
 	their := w.children(w.secretDoc)[0]
 	first := w.Doc(w.fruit, "/Copies", "mango (("+their+" 'qx7391zk plum')) sherbet #mine#")
 	direct = w.children(first)[0]
 	again := w.Doc(w.fruit, "/Again", "cherry (("+direct+" 'mango qx7391zk plum sherbet')) and (("+w.doc+" 'Apple')) tart")
 	second = w.children(again)[0]
-	w.hide()
+	w.hideSecret()
 	return direct, second
 }
 
 // TestSearchTellsNothingOfCopies: no search reveals whether a word is in the hidden part of a readable block.
 func TestSearchTellsNothingOfCopies(t *testing.T) {
 	w := newWorkspace(t)
-	direct, second := w.copies()
+	direct, second := w.addCopies()
 	for _, c := range [][]any{
 		{"fulltext", "query", "%s"},
 		{"fulltext", "query", "mango %s"},
@@ -47,7 +47,7 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 					args[i] = strings.NewReplacer("%s", word, "%%", "%").Replace(text)
 				}
 			}
-			return w.do(c[0].(string), args...)
+			return w.runAction(c[0].(string), args...)
 		}
 		guess, other := ask("qx7391zk"), ask("qx7391zz")
 		if guess.Raw != other.Raw {
@@ -58,7 +58,7 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{"mango": direct, "tart": second, "sherbet": direct, direct: direct} {
-		got := w.do("fulltext", "query", query, "verbose", true)
+		got := w.runAction("fulltext", "query", query, "verbose", true)
 		hit := got.Get("data.0")
 		if got.Get("total").Int() != 1 || hit.Get("id").Str != want || strings.Contains(got.Raw, "qx7391zk") || !strings.Contains(hit.Get("plainContent").Str, "a") {
 			t.Errorf("%s: the readable words of the block are not found: %s", query, got.Raw)
@@ -75,11 +75,11 @@ func TestInvalidRefsDoNotTellHiddenFromAbsent(t *testing.T) {
 	for to := range docs {
 		docs[to] = w.children(w.Doc(w.fruit, "/To "+to, "x (("+to+" \"plum\"))"))[0]
 	}
-	w.hide()
+	w.hideSecret()
 	for _, size := range []int{1, 32} {
 		var listed []string
 		for page := 1; page <= 3; page++ {
-			got := w.do("list_invalid_refs", "page", page, "pageSize", size)
+			got := w.runAction("list_invalid_refs", "page", page, "pageSize", size)
 			listed = append(listed, actiontest.Members(got.Get("data"), "id")...)
 			if total := got.Get("total").Int(); total != 2 {
 				t.Errorf("%d in all, want 2: %s", total, got.Raw)

@@ -17,7 +17,7 @@ import (
 // scopePath matches the paths that restrict a search: a notebook, or a document with its descendants.
 var scopePath = lazyregexp.New(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
 
-// checkPaths refuses paths that the kernel does not understand.
+// checkPaths returns paths in the kernel's form, and refuses those that it would not understand.
 func checkPaths(r *action.Request, paths []string) ([]string, error) {
 	var out []string
 	for i, given := range paths {
@@ -33,19 +33,20 @@ func checkPaths(r *action.Request, paths []string) ([]string, error) {
 	return out, nil
 }
 
+// notebookOf returns the notebook at the beginning of a path.
 func notebookOf(path string) kernel.ID {
 	id, _, _ := strings.Cut(path, "/")
 	return kernel.ID(id)
 }
 
-// scope restricts paths to the readable ones. No paths means all readable notebooks. nothing reports that none may be
+// narrowPaths restricts paths to the readable ones. No paths means all readable notebooks. nothing reports that none may be
 // read, so the result is empty.
-func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
+func narrowPaths(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return paths, false, err
 	}
-	visible, err := r.VisibleIDs(ctx)
+	visible, err := r.VisibleNotebookIDs(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -72,8 +73,9 @@ const (
 // usualTypes are the types that a kernel searches by default, except databases.
 var usualTypes = []string{"document", "heading", "paragraph", "codeBlock", "mathBlock", "table", "htmlBlock"}
 
-// withoutCollections removes the types above. It is used if some notebook may not be read.
-func withoutCollections(types map[string]bool) map[string]bool {
+// withoutCopiedTypes returns types without databases and embedded queries, and the usual types if none are given. It is used if some
+// notebook may not be read.
+func withoutCopiedTypes(types map[string]bool) map[string]bool {
 	out := maps.Clone(types)
 	if out == nil {
 		out = map[string]bool{}

@@ -28,6 +28,7 @@ type searchRefsResult struct {
 	Total  int   `json:"total" about:"how many"`
 }
 
+// searchRefs returns the action search_refs of the tool search.
 func searchRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "search_refs", Purpose: "Find blocks to refer to from a block, as the editor does after ((",
@@ -77,15 +78,15 @@ func referableBlocks(ctx context.Context, r *action.Request, q kernel.RefSearch)
 	if !restricted {
 		return r.Kernel.SearchRefs(ctx, q)
 	}
-	paths, nothing, err := scope(ctx, r, nil)
+	paths, nothing, err := narrowPaths(ctx, r, nil)
 	if err != nil || nothing || q.Keyword == "" {
 		return nil, err
 	}
-	clean := hiddenTextFilter{r: r, matches: matcher("keyword", q.Keyword, false)}
+	clean := hiddenTextFilter{r: r, matches: newMatcher("keyword", q.Keyword, false)}
 	var referable []kernel.Found
 	for n := 1; n <= maxRestrictedPages; n++ {
 		got, err := r.Kernel.FullText(ctx, kernel.FullText{
-			Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: maxReferable,
+			Query: q.Keyword, Method: methods["keyword"], Types: withoutCopiedTypes(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: maxReferable,
 		})
 		if err != nil {
 			return nil, err
@@ -94,7 +95,7 @@ func referableBlocks(ctx context.Context, r *action.Request, q kernel.RefSearch)
 		if err != nil {
 			return nil, err
 		}
-		if found, err = clean.apply(ctx, found); err != nil {
+		if found, err = clean.cleanHits(ctx, found); err != nil {
 			return nil, err
 		}
 		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // the kernel excludes these as well

@@ -11,9 +11,9 @@ import (
 	"collie/test/await"
 )
 
-// honest are statements that a person or a model writes, in the forms that kernels have been seen to refuse, to change
+// allowedStatements are statements that a person or a model writes, in the forms that kernels have been seen to refuse, to change
 // or to fail at, and in many others.
-var honest = []string{
+var allowedStatements = []string{
 	// columns, names, quotes
 	"select * from blocks", "select id from blocks", "SELECT ID, Content FROM Blocks", `select "id", [content], ` + "`type`" + ` from blocks`,
 	`select id as "the id", content 'text of it' from blocks`, "select b.id, b.content from blocks b", "select blocks.id from blocks", "select b.* from blocks as b",
@@ -75,8 +75,8 @@ var honest = []string{
 // TestHonestStatements: a statement restricted to readable blocks finds the same as in a workspace that has
 // only those.
 func TestHonestStatements(t *testing.T) {
-	if len(honest) < 130 {
-		t.Fatalf("only %d statements", len(honest))
+	if len(allowedStatements) < 130 {
+		t.Fatalf("only %d statements", len(allowedStatements))
 	}
 	w := newWorkspace(t)
 	tagged := w.Doc(w.fruit, "/Honest 100%", "# One a_b\n\nrefers to (("+w.doc+" 'Apple')) 100% a_b & <x>\n\n![pic](assets/pic-"+assetID+".png)\n\n> quote #fruit/pear#\n\n```go\nx := 1\n```")
@@ -85,21 +85,21 @@ func TestHonestStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run := func(sql string) gjson.Result { return w.do("query_sql", "stmt", sql, "maxRows", 1000) }
-	w.hide()
-	statements := slices.Clone(honest)
+	run := func(sql string) gjson.Result { return w.runAction("query_sql", "stmt", sql, "maxRows", 1000) }
+	w.hideSecret()
+	statements := slices.Clone(allowedStatements)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(statements), func(i, j int) { statements[i], statements[j] = statements[j], statements[i] })
 	statements = statements[:await.Fewer(len(statements))]
 	narrowed := make([]gjson.Result, len(statements))
 	for i, sql := range statements {
 		narrowed[i] = run(sql)
-		w.silent(narrowed[i])
+		w.checkTellsNothing(narrowed[i])
 	}
 	if err := w.Client.CloseNotebook(t.Context(), idOf(w.secret)); err != nil {
 		t.Fatal(err)
 	}
 	delete(w.Levels, idOf(w.secret))
-	w.until("the rows of a closed notebook are gone", func() bool {
+	w.waitUntil("the rows of a closed notebook are gone", func() bool {
 		return run("select id from blocks where box = '"+w.secret+"'").Get("total").Int() == 0
 	})
 	some, wrong := 0, 0

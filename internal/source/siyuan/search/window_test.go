@@ -12,20 +12,22 @@ func TestHiddenHitsTakeNoPlace(t *testing.T) {
 	w := newWorkspace(t)
 	hidden := w.children(w.secretDoc)[0]
 	var long strings.Builder
-	for i := range 1030 {
+	const most = 1024 // hits that a filtered search looks at
+	for i := range most + 6 {
 		fmt.Fprintf(&long, "windowed elsewhere %d and many other words that say nothing at all\n\n", i)
 	}
-	refs := strings.Repeat(fmt.Sprintf("((%s 'windowed'))\n\n", hidden), 7)
+	const copies = 7 // hits by hidden text before the others and after them
+	refs := strings.Repeat(fmt.Sprintf("((%s 'windowed'))\n\n", hidden), copies)
 	w.Doc(w.fruit, "/First", refs)
 	w.Doc(w.fruit, "/Window", long.String())
 	last := w.Doc(w.fruit, "/Last", refs)
-	w.hide()
+	w.hideSecret()
 	for _, word := range []string{"windowed", "elsewhere"} {
-		if got := w.do("search_refs", "id", last, "k", word); got.Get("total").Int() != 64 {
+		if got := w.runAction("search_refs", "id", last, "k", word); got.Get("total").Int() != 64 {
 			t.Errorf("search_refs of %s: %d hits", word, got.Get("total").Int())
 		}
-		got := w.do("fulltext", "query", word, "orderBy", "created_asc")
-		if got.Get("total").Int() != 1024 || !got.Get("incomplete").Bool() {
+		got := w.runAction("fulltext", "query", word, "orderBy", "created_asc")
+		if got.Get("total").Int() != most || !got.Get("incomplete").Bool() {
 			t.Errorf("fulltext of %s: %d hits, incomplete %s", word, got.Get("total").Int(), got.Get("incomplete").Raw)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// workspace is a kernel with a notebook of fruit, and one called Secret, whose every word has
-// CANARY beside it.
+// workspace is a kernel with a notebook of fruit, and one called Secret. Every block of the secret one has the word CANARY in it,
+// so that a result that has this word shows something secret.
 type workspace struct {
 	*actiontest.Kit
 	t              *testing.T
@@ -37,37 +37,37 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// hide hides the secret notebook from callers.
-func (w *workspace) hide() { w.Levels[kernel.ID(w.secret)] = access.None }
+// hideSecret hides the secret notebook from callers.
+func (w *workspace) hideSecret() { w.Levels[kernel.ID(w.secret)] = access.None }
 
-// act returns an action of the tool by its name.
-func act(t testing.TB, name string) *action.Action {
+// findAction returns an action of the tool by its name.
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, search.Tool(), name)
 }
 
-// do runs an action with pairs of arguments.
-func (w *workspace) do(name string, pairs ...any) gjson.Result {
+// runAction runs an action with pairs of arguments.
+func (w *workspace) runAction(name string, pairs ...any) gjson.Result {
 	w.t.Helper()
-	return w.Must(w.t, act(w.t, name), args(pairs...))
+	return w.Must(w.t, findAction(w.t, name), args(pairs...))
 }
 
-// refused runs an action that must be refused with a kind and without a write.
-func (w *workspace) refused(kind tool.ErrorKind, name string, pairs ...any) *tool.Error {
+// checkRefused runs an action that must be refused with a kind and without a write.
+func (w *workspace) checkRefused(kind tool.ErrorKind, name string, pairs ...any) *tool.Error {
 	w.t.Helper()
-	return w.Refused(w.t, act(w.t, name), args(pairs...), kind)
+	return w.Refused(w.t, findAction(w.t, name), args(pairs...), kind)
 }
 
-// hiddenLikeMissing runs an action on something hidden and on something that does not exist, which must be answered the
+// checkHiddenLikeMissing runs an action on something hidden and on something that does not exist, which must be answered the
 // same.
-func (w *workspace) hiddenLikeMissing(name, hidden string, pairs ...any) {
+func (w *workspace) checkHiddenLikeMissing(name, hidden string, pairs ...any) {
 	w.t.Helper()
-	w.hide()
-	w.HiddenAsMissing(w.t, act(w.t, name), args(pairs...), hidden, actiontest.Nowhere)
+	w.hideSecret()
+	w.HiddenAsMissing(w.t, findAction(w.t, name), args(pairs...), hidden, actiontest.Nowhere)
 }
 
-// silent fails the test if a result reveals anything of the secret notebook.
-func (w *workspace) silent(got gjson.Result) {
+// checkTellsNothing fails the test if a result reveals anything of the secret notebook.
+func (w *workspace) checkTellsNothing(got gjson.Result) {
 	w.t.Helper()
 	for _, word := range []string{"CANARY", "canary", w.secret, w.secretDoc} {
 		if strings.Contains(got.Raw, word) {
@@ -76,8 +76,8 @@ func (w *workspace) silent(got gjson.Result) {
 	}
 }
 
-// until waits for what a real kernel does on its own, some seconds later and whether it is flushed or not.
-func (w *workspace) until(what string, done func() bool) {
+// waitUntil waits for what a real kernel does on its own, some seconds later and whether it is flushed or not.
+func (w *workspace) waitUntil(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -88,8 +88,8 @@ func (w *workspace) until(what string, done func() bool) {
 	}
 }
 
-// between puts a proxy between the client and the kernel that changes the bodies of requests.
-func (w *workspace) between(change func(endpoint, body string) string) {
+// changeRequests puts a proxy between the client and the kernel that changes the bodies of requests.
+func (w *workspace) changeRequests(change func(endpoint, body string) string) {
 	w.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

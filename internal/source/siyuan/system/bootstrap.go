@@ -52,6 +52,7 @@ type overview struct {
 	Hints         []string          `json:"hints" about:"rules worth knowing"`
 }
 
+// bootstrap returns the action bootstrap of the tool system.
 func bootstrap() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call",
@@ -72,7 +73,7 @@ func bootstrap() *action.Action {
 			Schema: 2, Bootstrap: true, Operation: "system.bootstrap",
 			Connection: connection{Name: r.Workspace.Connection(), Notebooks: len(visible)},
 			Version:    map[string]string{"kernel": version, "collie": r.Workspace.Version()},
-			Notebooks:  []notebook{}, Configuration: switches(r),
+			Notebooks:  []notebook{}, Configuration: switchesOff(r),
 			Capabilities: map[string]bool{"localFiles": r.Workspace.LocalFiles().Allowed},
 			Paths: []string{
 				"fs takes human paths: /Notebook/Document/Child; a / in a name is written %2F",
@@ -100,8 +101,8 @@ func bootstrap() *action.Action {
 	})
 }
 
-// switches returns which actions are off, and whether that is known.
-func switches(r *action.Request) configuration {
+// switchesOff returns which actions are off, and whether that is known.
+func switchesOff(r *action.Request) configuration {
 	c := configuration{Current: r.Config.Stale.IsZero() && !r.Config.Unreadable, Source: r.Config.Source, Off: []string{}}
 	if c.Source == "" {
 		c.Source = "defaults"

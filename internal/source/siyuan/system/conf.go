@@ -38,6 +38,7 @@ type confResult struct {
 	Hints     []string        `json:"hints" about:"how to go on"`
 }
 
+// conf returns the action conf of the tool system.
 func conf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "conf", Purpose: "Look into the kernel's configuration, a little at a time, with secrets hidden",
@@ -104,7 +105,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 		if !found {
 			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there %s", step, describeValue(at)))
 		}
-		if at, masked = next, secret(step); masked {
+		if at, masked = next, isSecretKey(step); masked {
 			break // members of a secret are secret too
 		}
 	}
@@ -171,7 +172,7 @@ func describeValue(v gjson.Result) string {
 // showValue returns a value, depth levels deep, with the values of secret keys hidden.
 func showValue(name string, v gjson.Result, depth, limit int) node {
 	switch {
-	case secret(name) && v.Type != gjson.Null && v.String() != "":
+	case isSecretKey(name) && v.Type != gjson.Null && v.String() != "":
 		return node{Type: "string", Value: hiddenValue}
 	case v.IsObject():
 		n := node{Type: "object"}
@@ -203,7 +204,7 @@ func showValue(name string, v gjson.Result, depth, limit int) node {
 	}
 	switch v.Type {
 	case gjson.String:
-		return node{Type: "string", Value: address(v.Str)}
+		return node{Type: "string", Value: hideCredentials(v.Str)}
 	case gjson.Number:
 		return node{Type: "number", Value: json.RawMessage(v.Raw)} // with all its digits
 	case gjson.True, gjson.False:
@@ -297,8 +298,8 @@ var secretNames = map[string]bool{
 	"env": true, "header": true, "arg": true, // of the servers that SiYuan's own assistant uses
 }
 
-// secret reports whether the value of a key must not be shown.
-func secret(key string) bool {
+// isSecretKey reports whether the value of a key must not be shown.
+func isSecretKey(key string) bool {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -317,8 +318,8 @@ func secret(key string) bool {
 	return false
 }
 
-// user matches the name and password before the host of an address.
-var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
+// userPattern matches the name and password before the host of an address.
+var userPattern = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 
 // secretParameter matches a parameter of an address with its value.
 var secretParameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
@@ -326,12 +327,12 @@ var secretParameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 // secretParameters are the names of URL parameters with secret values, besides those in secretNames.
 var secretParameters = map[string]bool{"auth": true, "code": true, "sig": true, "signature": true, "pass": true}
 
-// address returns a text of the configuration without the credentials of an address in it.
-func address(text string) string {
+// hideCredentials returns a text of the configuration without the credentials of an address in it.
+func hideCredentials(text string) string {
 	if strings.Contains(text, "=") {
 		text = secretParameter.ReplaceAllStringFunc(text, func(found string) string {
 			m := secretParameter.FindStringSubmatch(found)
-			if name, err := url.QueryUnescape(m[2]); err != nil || secret(name) || secretParameters[strings.ToLower(name)] {
+			if name, err := url.QueryUnescape(m[2]); err != nil || isSecretKey(name) || secretParameters[strings.ToLower(name)] {
 				return m[1] + m[2] + "=" + hiddenValue
 			}
 			return found
@@ -340,7 +341,7 @@ func address(text string) string {
 	if !strings.Contains(text, "@") {
 		return text
 	}
-	return user.ReplaceAllString(text, "$1"+hiddenValue+"@")
+	return userPattern.ReplaceAllString(text, "$1"+hiddenValue+"@")
 }
 
 // withoutUser returns a host without the credentials before an @.

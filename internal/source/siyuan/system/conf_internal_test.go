@@ -27,7 +27,7 @@ var secretKeys = []string{
 func TestSecretKeys(t *testing.T) {
 	t.Parallel()
 	for _, key := range secretKeys {
-		if !secret(key) {
+		if !isSecretKey(key) {
 			t.Errorf("%s is not a secret", key)
 		}
 	}
@@ -35,14 +35,14 @@ func TestSecretKeys(t *testing.T) {
 		"fontSize", "keymap", "keyLength", "hotkeyed", "tokenizer", "tag", "lang", "kernelVersion", "monkey", "name", "",
 		"maxCompletionTokensLimit", "secretary",
 	} {
-		if secret(key) {
+		if isSecretKey(key) {
 			t.Errorf("%s is a secret", key)
 		}
 	}
 }
 
-// recorded returns the configuration in a real kernel's answer to getConf.
-func recorded(t testing.TB) any {
+// recordedConf returns the configuration in a real kernel's answer to getConf.
+func recordedConf(t testing.TB) any {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Path == "/api/system/getConf" {
@@ -59,13 +59,13 @@ func recorded(t testing.TB) any {
 
 const plantedText = "PLANTED"
 
-// planted puts a text into every value of a secret key, and secret keys of all names into every object.
-func planted(v any, isSecret bool, next *int) any {
+// plantSecrets puts a text into every value of a secret key, and secret keys of all names into every object.
+func plantSecrets(v any, isSecret bool, next *int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, m := range v {
-			out[k] = planted(m, isSecret || slices.Contains(secretKeys, k), next)
+			out[k] = plantSecrets(m, isSecret || slices.Contains(secretKeys, k), next)
 		}
 		if !isSecret && len(v) > 0 {
 			for i, k := range secretKeys {
@@ -81,7 +81,7 @@ func planted(v any, isSecret bool, next *int) any {
 	case []any:
 		var out []any
 		for _, m := range v {
-			out = append(out, planted(m, isSecret, next))
+			out = append(out, plantSecrets(m, isSecret, next))
 		}
 		if isSecret {
 			out = append(out, plantedText)
@@ -94,10 +94,10 @@ func planted(v any, isSecret bool, next *int) any {
 	return v
 }
 
-func plantedConf(t testing.TB) gjson.Result {
+func newPlantedConf(t testing.TB) gjson.Result {
 	t.Helper()
 	n := 0
-	raw, err := json.Marshal(planted(recorded(t), false, &n))
+	raw, err := json.Marshal(plantSecrets(recordedConf(t), false, &n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,8 +107,8 @@ func plantedConf(t testing.TB) gjson.Result {
 	return gjson.ParseBytes(raw)
 }
 
-// paths returns the key paths of all values.
-func paths(v gjson.Result, at string) []string {
+// keyPaths returns the key paths of all values.
+func keyPaths(v gjson.Result, at string) []string {
 	var out []string
 	if at != "" {
 		out = append(out, at)
@@ -124,7 +124,7 @@ func paths(v gjson.Result, at string) []string {
 			}
 		}
 		if m.IsObject() || m.IsArray() {
-			out = append(out, paths(m, at+step)...)
+			out = append(out, keyPaths(m, at+step)...)
 		} else {
 			out = append(out, at+step)
 		}
@@ -133,7 +133,7 @@ func paths(v gjson.Result, at string) []string {
 	return out
 }
 
-func encode(t testing.TB, v any) string {
+func encodeJSON(t testing.TB, v any) string {
 	t.Helper()
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -144,8 +144,8 @@ func encode(t testing.TB, v any) string {
 
 func TestNoSecretShowsInTheSummary(t *testing.T) {
 	t.Parallel()
-	root := plantedConf(t)
-	got := encode(t, confSummary(root, &confArgs{MaxDepth: 5, MaxItems: 100}))
+	root := newPlantedConf(t)
+	got := encodeJSON(t, confSummary(root, &confArgs{MaxDepth: 5, MaxItems: 100}))
 	if i := strings.Index(got, plantedText); i >= 0 {
 		t.Errorf("the summary shows a secret: %s", got[max(0, i-200):i+30])
 	}
@@ -156,8 +156,8 @@ func TestNoSecretShowsInTheSummary(t *testing.T) {
 
 func TestNoSecretShowsByItsPath(t *testing.T) {
 	t.Parallel()
-	root := plantedConf(t)
-	all := paths(root, "")
+	root := newPlantedConf(t)
+	all := keyPaths(root, "")
 	if len(all) < 1000 {
 		t.Fatalf("only %d paths", len(all))
 	}
@@ -169,7 +169,7 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		value := gjson.Get(encode(t, got), "value").Raw // except the path, which repeats the caller's text
+		value := gjson.Get(encodeJSON(t, got), "value").Raw // except the path, which repeats the caller's text
 		if strings.Contains(value, plantedText) {
 			t.Errorf("%s shows a secret: %s", path, value)
 		}
@@ -185,12 +185,12 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 // Masking secrets leaves everything else in the configuration as it is.
 func TestRecordedConfIsShown(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(recorded(t))
+	raw, err := json.Marshal(recordedConf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := gjson.ParseBytes(raw)
-	got := encode(t, confSummary(root, &confArgs{MaxDepth: 5, MaxItems: 100}))
+	got := encodeJSON(t, confSummary(root, &confArgs{MaxDepth: 5, MaxItems: 100}))
 	for _, leak := range []string{"TEST_TOKEN", "TEST_COOKIE_KEY"} {
 		if strings.Contains(got, leak) {
 			t.Errorf("the summary shows %s", leak)
@@ -207,7 +207,7 @@ func TestRecordedConfIsShown(t *testing.T) {
 		v, err := confGet(r, root, &confArgs{Mode: "get", KeyPath: path, MaxDepth: 1, MaxItems: 12})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
-		} else if got := gjson.Get(encode(t, v), "value").Raw; got != want {
+		} else if got := gjson.Get(encodeJSON(t, v), "value").Raw; got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
@@ -228,7 +228,7 @@ func TestAddressHidesCredentials(t *testing.T) {
 		"https://a.example/?access%5Ftoken=b":     "https://a.example/?access%5Ftoken=[REDACTED]",
 		"https://a.example?x=1 https://b:c@d.ex":  "https://a.example?x=1 https://[REDACTED]@d.ex",
 	} {
-		if got := address(in); got != want {
+		if got := hideCredentials(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -241,12 +241,12 @@ func TestSummaryIsCut(t *testing.T) {
 		depth, items int
 		want         string
 	}{
-		{0, 12, `{"a":{"type":"object","truncated":true,"omittedKeys":2},"e":{"type":"number","value":9007199254740993},"f":{"type":"null"}}`},
-		{1, 1, `{"a":{"type":"object","entries":{"b":{"type":"object","truncated":true,"omittedKeys":1}},"truncated":true,"omittedKeys":1}}`},
-		{2, 2, `{"a":{"type":"object","entries":{"b":{"type":"object","entries":{"c":{"type":"number","value":1}}},"d":{"type":"array","items":[{"type":"number","value":1},{"type":"number","value":2}],"truncated":true,"omittedKeys":1}}},"e":{"type":"number","value":9007199254740993}}`},
+		{depth: 0, items: 12, want: `{"a":{"type":"object","truncated":true,"omittedKeys":2},"e":{"type":"number","value":9007199254740993},"f":{"type":"null"}}`},
+		{depth: 1, items: 1, want: `{"a":{"type":"object","entries":{"b":{"type":"object","truncated":true,"omittedKeys":1}},"truncated":true,"omittedKeys":1}}`},
+		{depth: 2, items: 2, want: `{"a":{"type":"object","entries":{"b":{"type":"object","entries":{"c":{"type":"number","value":1}}},"d":{"type":"array","items":[{"type":"number","value":1},{"type":"number","value":2}],"truncated":true,"omittedKeys":1}}},"e":{"type":"number","value":9007199254740993}}`},
 	}
 	for _, tt := range tests {
-		got := gjson.Parse(encode(t, confSummary(root, &confArgs{MaxDepth: tt.depth, MaxItems: tt.items})))
+		got := gjson.Parse(encodeJSON(t, confSummary(root, &confArgs{MaxDepth: tt.depth, MaxItems: tt.items})))
 		if got.Get("summary").Raw != tt.want {
 			t.Errorf("depth %d, items %d:\n got %s\nwant %s", tt.depth, tt.items, got.Get("summary").Raw, tt.want)
 		}
@@ -258,7 +258,7 @@ func TestSummaryIsCut(t *testing.T) {
 
 // FuzzKeyPath checks that no path shows a secret, and that any error is that of invalid input.
 func FuzzKeyPath(f *testing.F) {
-	root := plantedConf(f)
+	root := newPlantedConf(f)
 	for _, seed := range []string{
 		"editor.fontSize", "api.token", `api["token"]`, "secrets.items[0].value", "a..b", "[0]", `["a"]["b"]`, "api.token.inner", "",
 		".", "appearance.darkThemes[99999999999999999999]", "appearance.darkThemes[+1]", "api.*", "api.#", "@this", `api.tok\en`, "编辑器",
@@ -277,7 +277,7 @@ func FuzzKeyPath(f *testing.F) {
 			}
 			return
 		}
-		if value := gjson.Get(encode(t, got), "value").Raw; strings.Contains(value, plantedText) {
+		if value := gjson.Get(encodeJSON(t, got), "value").Raw; strings.Contains(value, plantedText) {
 			t.Errorf("%q shows a secret: %s", path, value)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 // This file has the short actions of the tool system: the folder of the workspace; version, proxy and clock of the kernel; and a
 // message to the person.
 
+// workspaceInfo returns the action workspace_info of the tool system.
 func workspaceInfo() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "workspace_info", Purpose: "Show the folder of the workspace on the kernel's machine",
@@ -31,6 +32,7 @@ type networkResult struct {
 	Configured bool         `json:"configured" about:"whether there is one"`
 }
 
+// network returns the action network of the tool system.
 func network() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "network", Purpose: "Show whether the kernel uses a proxy, without its credentials",
@@ -49,6 +51,7 @@ type getVersionResult struct {
 	Version string `json:"version" about:"such as 3.7.3"`
 }
 
+// getVersion returns the action get_version of the tool system.
 func getVersion() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noNotes,
@@ -66,6 +69,7 @@ type getCurrentTimeResult struct {
 	ISO  string `json:"iso" about:"the same in words, UTC"`
 }
 
+// getCurrentTime returns the action get_current_time of the tool system.
 func getCurrentTime() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noNotes,
@@ -89,6 +93,7 @@ type notifyResult struct {
 	ID    string `json:"id" about:"of the message"`
 }
 
+// notify returns the action notify of the tool system.
 func notify() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "notify", Purpose: "Show a message to the person in front of SiYuan",
@@ -101,12 +106,12 @@ func notify() *action.Action {
 		if strings.TrimSpace(a.Msg) == "" {
 			return nil, r.Invalid("msg", "must not be blank")
 		}
-		id, err := r.Kernel.Notify(ctx, plain(a.Msg), a.Timeout, a.Level == "error")
+		id, err := r.Kernel.Notify(ctx, escapeHTML(a.Msg), a.Timeout, a.Level == "error")
 		return notifyResult{a.Level, id}, err
 	})
 }
 
-// plain escapes a text, because SiYuan shows messages as HTML.
-func plain(s string) string {
+// escapeHTML escapes a text, because SiYuan shows messages as HTML.
+func escapeHTML(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

@@ -21,15 +21,15 @@ import (
 	"collie/internal/tool"
 )
 
-func act(t testing.TB, name string) *action.Action {
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, system.Tool(), name)
 }
 
-// answering makes the kit's kernel answer data to one endpoint.
-func answering(t *testing.T, kit *actiontest.Kit, endpoint, data string) {
+// answerEndpoint makes the kit's kernel answer data to one endpoint.
+func answerEndpoint(t *testing.T, kit *actiontest.Kit, endpoint, data string) {
 	t.Helper()
-	kit.Client = kernel.New(kit.URL(), kernel.Options{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	kit.Client = kernel.New(kit.URL(), kernel.Options{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path != endpoint {
 			return http.DefaultTransport.RoundTrip(r)
 		}
@@ -38,9 +38,9 @@ func answering(t *testing.T, kit *actiontest.Kit, endpoint, data string) {
 	})})
 }
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type roundTripFunc func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestTool(t *testing.T) {
 	t.Parallel()
@@ -78,15 +78,15 @@ func TestExamplesRun(t *testing.T) {
 func TestVersionTimeAndWorkspace(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	if got := kit.Must(t, act(t, "get_version"), `{}`); got.Get("version").Str != kerneltest.Version {
+	if got := kit.Must(t, findAction(t, "get_version"), `{}`); got.Get("version").Str != kerneltest.Version {
 		t.Errorf("%s", got.Raw)
 	}
-	got := kit.Must(t, act(t, "get_current_time"), `{}`)
+	got := kit.Must(t, findAction(t, "get_current_time"), `{}`)
 	at, err := time.Parse(time.RFC3339, got.Get("iso").Str)
 	if err != nil || at.Unix() != got.Get("currentTime").Int()/1000 {
 		t.Errorf("%s: %v", got.Raw, err)
 	}
-	info := kit.Must(t, act(t, "workspace_info"), `{}`)
+	info := kit.Must(t, findAction(t, "workspace_info"), `{}`)
 	if !path.IsAbs(info.Get("workspaceDir").Str) || info.Get("siyuanVer").Str != kerneltest.Version {
 		t.Errorf("%s", info.Raw)
 	}
@@ -96,12 +96,12 @@ func TestNetworkHidesCredentials(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	none := `{"proxy":{"scheme":"","host":"","port":""},"configured":false}`
-	if got := kit.Must(t, act(t, "network"), `{}`); got.Raw != none {
+	if got := kit.Must(t, findAction(t, "network"), `{}`); got.Raw != none {
 		t.Errorf("%s, want %s", got.Raw, none)
 	}
-	answering(t, kit, "/api/system/getNetwork", `{"proxy":{"scheme":"http","host":"me:p@ss@proxy.example","port":"8080"}}`)
+	answerEndpoint(t, kit, "/api/system/getNetwork", `{"proxy":{"scheme":"http","host":"me:p@ss@proxy.example","port":"8080"}}`)
 	want := `{"proxy":{"scheme":"http","host":"proxy.example","port":"8080"},"configured":true}`
-	if got := kit.Must(t, act(t, "network"), `{}`); got.Raw != want {
+	if got := kit.Must(t, findAction(t, "network"), `{}`); got.Raw != want {
 		t.Errorf("%s, want %s", got.Raw, want)
 	}
 }
@@ -109,7 +109,7 @@ func TestNetworkHidesCredentials(t *testing.T) {
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	notify := act(t, "notify")
+	notify := findAction(t, "notify")
 	got := kit.Must(t, notify, `{"message":"<b>Done</b> & 完成","level":"info"}`)
 	if got.Get("level").Str != "info" || got.Get("id").Str == "" {
 		t.Errorf("%s", got.Raw)
@@ -138,7 +138,7 @@ func TestNotify(t *testing.T) {
 func TestConf(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
-	conf := act(t, "conf")
+	conf := findAction(t, "conf")
 	got := kit.Must(t, conf, `{}`)
 	if got.Get("mode").Str != "summary" || got.Get("topLevelKeys.#").Int() != 12 || got.Get("totalTopLevelKeys").Int() != 12+got.Get("truncatedTopLevelKeys").Int() {
 		t.Errorf("%s", got.Raw)
@@ -146,7 +146,7 @@ func TestConf(t *testing.T) {
 	if v := kit.Must(t, conf, `{"path":"editor.fontSize"}`); v.Get("mode").Str != "get" || v.Get("value.value").Int() != 16 {
 		t.Errorf("%s", v.Raw)
 	}
-	answering(t, kit, "/api/system/getConf", `{"conf":{"api":{"token":"hush"},"list":[1,2],"one":1}}`)
+	answerEndpoint(t, kit, "/api/system/getConf", `{"conf":{"api":{"token":"hush"},"list":[1,2],"one":1}}`)
 	if v := kit.Must(t, conf, `{"mode":"get","keyPath":"api"}`); strings.Contains(v.Raw, "hush") || v.Get("value.entries.token.value").Str != "[REDACTED]" {
 		t.Errorf("%s", v.Raw)
 	}
@@ -176,7 +176,7 @@ func TestBootstrap(t *testing.T) {
 		kit.Config.On["system"][a.Name] = !a.Off
 	}
 	kit.Config.Memory = "the user likes green tea"
-	got := kit.Must(t, act(t, "bootstrap"), `{}`)
+	got := kit.Must(t, findAction(t, "bootstrap"), `{}`)
 	levels := map[string]string{}
 	for _, n := range got.Get("notebooks").Array() {
 		levels[n.Get("name").Str+" "+n.Get("id").Str] = n.Get("permission").Str
@@ -215,8 +215,8 @@ func TestConfTellsNothingOfNotes(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	hidden := kernel.ID(kit.Notebook("Hidden"))
-	conf := act(t, "conf")
-	answering(t, kit, "/api/system/getConf", `{"conf":{"editor":{"fontSize":16},"uiLayout":{"layout":{"children":[{"title":"HUSH","rootId":"HUSH"}]}},
+	conf := findAction(t, "conf")
+	answerEndpoint(t, kit, "/api/system/getConf", `{"conf":{"editor":{"fontSize":16},"uiLayout":{"layout":{"children":[{"title":"HUSH","rootId":"HUSH"}]}},
 		"stat":{"treeCount":777},"onboarding":{"documentID":"HUSH"},"fileTree":{"sort":6,"refCreateSaveBox":"HUSH","docCreateSavePath":"/HUSH/x"},"later":{"notes":["HUSH"]}}}`)
 	for _, level := range []access.Level{access.Read, access.None} {
 		kit.Levels[hidden] = level

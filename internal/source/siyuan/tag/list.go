@@ -33,6 +33,7 @@ type listResult struct {
 	Total int        `json:"total" about:"how many tags"`
 }
 
+// list returns the action list of the tool tag.
 func list() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "list", Purpose: "List tags, or those that contain a text",
@@ -42,7 +43,7 @@ func list() *action.Action {
 		Unguarded: "tags are counted over the notebooks that may be read",
 		Endpoints: []string{"tag/getTag", "system/getConf", "query/sql", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"keyword": "query", "k": "query"},
-		Adapt:     queryWins,
+		Adapt:     preferQuery,
 		Result:    listResult{},
 		Example:   `{"query":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a listArgs) (any, error) {
@@ -65,8 +66,8 @@ func list() *action.Action {
 	})
 }
 
-// queryWins removes the aliases of query if query itself is given.
-func queryWins(args json.RawMessage) json.RawMessage {
+// preferQuery removes the aliases of query if query itself is given.
+func preferQuery(args json.RawMessage) json.RawMessage {
 	if !gjson.GetBytes(args, "query").Exists() {
 		return args
 	}

@@ -26,6 +26,7 @@ type renameResult struct {
 	New     string `json:"newLabel" about:"tag as it is"`
 }
 
+// rename returns the action rename of the tool tag.
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "rename", Purpose: "Rename a tag, and those below it, in all notes",
@@ -70,7 +71,7 @@ func replaceTag(ctx context.Context, r *action.Request, old, label string) error
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if err := rewrite(ctx, r, list, renameLabel(old, label)); err != nil || below {
+	if err := rewriteTags(ctx, r, list, renameLabel(old, label)); err != nil || below {
 		return err
 	}
 	remaining, err := blocksWithTagOrBelow(ctx, r, old)
@@ -89,6 +90,7 @@ type removeResult struct {
 	Label   string `json:"label" about:"the tag"`
 }
 
+// remove returns the action remove of the tool tag.
 func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "remove", Purpose: "Take a tag away from all notes; the text stays",
@@ -105,7 +107,7 @@ func remove() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := rewrite(ctx, r, list, removeLabel(label)); err != nil {
+		if err := rewriteTags(ctx, r, list, removeLabel(label)); err != nil {
 			return nil, err
 		}
 		remaining, err := blocksWithTag(ctx, r, label)

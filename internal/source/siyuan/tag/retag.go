@@ -50,9 +50,9 @@ func removeLabel(label string) relabel {
 // batchSize is the number of blocks that are read and written in one batch.
 const batchSize = 100
 
-// rewrite changes the tags in blocks and nothing else. If it fails after writing some blocks, the error says how many;
+// rewriteTags changes the tags in blocks and nothing else. If it fails after writing some blocks, the error says how many;
 // repeating the call continues with the rest.
-func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change relabel) error {
+func rewriteTags(ctx context.Context, r *action.Request, list []taggedBlock, change relabel) error {
 	var texts []kernel.ID
 	var documents []kernel.Attributes
 	for i := range list {
@@ -69,20 +69,20 @@ func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change 
 	for chunk := range slices.Chunk(texts, batchSize) {
 		n, err := retagTexts(ctx, r, chunk, change)
 		if written += n; err != nil {
-			return halfDone(err, written)
+			return halfDoneError(err, written)
 		}
 	}
 	for chunk := range slices.Chunk(documents, batchSize) {
 		if err := r.Kernel.BatchSetAttrs(ctx, chunk); err != nil {
-			return halfDone(err, written)
+			return halfDoneError(err, written)
 		}
 		written += len(chunk)
 	}
 	return nil
 }
 
-// halfDone adds to an error the number of blocks written before it.
-func halfDone(err error, written int) error {
+// halfDoneError adds to an error the number of blocks written before it.
+func halfDoneError(err error, written int) error {
 	if written == 0 {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// edges writes the characters without width that stand at the edges of tags, which are ~ here.
-func edges(text string) string { return strings.ReplaceAll(text, "~", zeroWidth) }
+// withEdges writes the characters without width that stand at the edges of tags, which are ~ here.
+func withEdges(text string) string { return strings.ReplaceAll(text, "~", zeroWidth) }
 
 func TestRetagDOM(t *testing.T) {
 	const (
@@ -41,7 +41,7 @@ func TestRetagDOM(t *testing.T) {
 			change relabel
 			want   string
 		}{{renameLabel("old", "n&w"), c.renamed}, {removeLabel("old"), c.removed}} {
-			in, want := edges(given+c.in+end), edges(sent+way.want+end)
+			in, want := withEdges(given+c.in+end), withEdges(sent+way.want+end)
 			if way.want == "" {
 				want = in
 			}
@@ -57,7 +57,7 @@ func FuzzRetagDOM(f *testing.F) {
 		`<div data-node-id="a"><div>a <span data-type="tag">~old</span>~</div></div>`, `<span data-type="tag`, `<span data-type="tag">old/x</span>`,
 		`<span data-type="strong tag" style="a>b">old</span>`, `<span><span data-type="virtual-block-ref">old</span></span>`,
 	} {
-		f.Add(edges(seed), "old")
+		f.Add(withEdges(seed), "old")
 	}
 	f.Fuzz(func(t *testing.T, dom, label string) {
 		if got := retagDOM(dom, func(have string) string { return have }); got != dom {

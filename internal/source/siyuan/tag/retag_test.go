@@ -15,13 +15,13 @@ import (
 	"collie/internal/tool"
 )
 
-// rich is a text with the tag old in all places, and with what only looks like it.
-const rich = "# head #old#\n\np #old# and #old/x# `#old#` **#old#** #olden# a#old#b x\\*y\\* \\#old\\# end #old#\n\n" +
+// textWithTags is a text with the tag old in all places, and with what only looks like it.
+const textWithTags = "# head #old#\n\np #old# and #old/x# `#old#` **#old#** #olden# a#old#b x\\*y\\* \\#old\\# end #old#\n\n" +
 	"- item #old#\n\n> quote #old#\n\n| a #old# | b |\n| --- | --- |\n| #old/y# | `#old#` |\n\n```\n#old#\n```\n\n#old#"
 
-// kept returns the kramdown of a document: all of it, and plain, the part that another document with the same text
+// kramdownOf returns the kramdown of a document: all of it, and plain, the part that another document with the same text
 // shares, without ids, times and the widths of tables.
-func (w *workspace) kept(doc string) (all, plain string) {
+func (w *workspace) kramdownOf(doc string) (all, plain string) {
 	w.t.Helper()
 	all, err := w.Client.Kramdown(w.t.Context(), kernel.ID(doc))
 	if err != nil {
@@ -48,7 +48,7 @@ func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 			for _, hides := range []bool{false, true} {
 				w := &workspace{Kit: actiontest.New(t), t: t}
 				w.travel = kernel.ID(w.Notebook("Travel"))
-				doc := w.Doc(string(w.travel), "/Trip", rich)
+				doc := w.Doc(string(w.travel), "/Trip", textWithTags)
 				blocks, err := w.Client.ChildBlocks(t.Context(), kernel.ID(doc))
 				if err != nil {
 					t.Fatal(err)
@@ -64,24 +64,24 @@ func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 				var hidden, before string
 				if hides {
 					w.secret = kernel.ID(w.Notebook("Secret"))
-					hidden = w.Doc(string(w.secret), "/Hidden", rich)
+					hidden = w.Doc(string(w.secret), "/Hidden", textWithTags)
 					if err := w.Client.SetAttrs(t.Context(), kernel.ID(hidden), map[string]string{"tags": "old,old/b"}); err != nil {
 						t.Fatal(err)
 					}
-					before, _ = w.kept(hidden)
+					before, _ = w.kramdownOf(hidden)
 					w.Levels[w.secret] = access.None
 				}
-				answers = append(answers, w.do(c.action, c.args).Raw)
-				_, text := w.kept(doc)
+				answers = append(answers, w.mustRun(c.action, c.args).Raw)
+				_, text := w.kramdownOf(doc)
 				texts = append(texts, text)
-				if tags := counts(w.do("list", `{}`)); slices.ContainsFunc(tags, func(s string) bool { return strings.HasPrefix(s, c.gone+":") }) ||
+				if tags := tagCounts(w.mustRun("list", `{}`)); slices.ContainsFunc(tags, func(s string) bool { return strings.HasPrefix(s, c.gone+":") }) ||
 					!slices.ContainsFunc(tags, func(s string) bool { return strings.HasPrefix(s, c.stays+":") }) {
 					t.Errorf("tags %v", tags)
 				}
 				if !hides {
 					continue
 				}
-				if after, _ := w.kept(hidden); sortedLists(after) != sortedLists(before) {
+				if after, _ := w.kramdownOf(hidden); sortAttrs(after) != sortAttrs(before) {
 					t.Errorf("the hidden note changed (-before +after):\n%s", cmp.Diff(before, after))
 				}
 			}
@@ -103,8 +103,8 @@ func TestHiddenNotebooksKeepTheirTags(t *testing.T) {
 	}
 }
 
-// sortedLists returns a text with the attributes of each block sorted, since a kernel writes them in any order.
-func sortedLists(text string) string {
+// sortAttrs returns a text with the attributes of each block sorted, since a kernel writes them in any order.
+func sortAttrs(text string) string {
 	return regexp.MustCompile(`\{: [^}\n]*\}`).ReplaceAllStringFunc(text, func(list string) string {
 		return strings.Join(slices.Sorted(strings.FieldsSeq(strings.Trim(list, "{:}"))), " ")
 	})
@@ -116,13 +116,13 @@ func TestSpecialTags(t *testing.T) {
 	w.Doc(string(w.travel), "/Odd", "x #a&b# y #a&b/c#\n\n#c<d#")
 	for _, level := range []access.Level{access.Delete, access.None} {
 		w.Levels[w.secret] = level
-		w.do("rename", `{"oldLabel":"a&b","newLabel":"ab"}`)
-		if tags := counts(w.do("list", `{}`)); !slices.Contains(tags, "ab:1") || !slices.Contains(tags, "ab/c:1") {
+		w.mustRun("rename", `{"oldLabel":"a&b","newLabel":"ab"}`)
+		if tags := tagCounts(w.mustRun("list", `{}`)); !slices.Contains(tags, "ab:1") || !slices.Contains(tags, "ab/c:1") {
 			t.Errorf("%v: tags %v", level, tags)
 		}
-		w.do("remove", `{"label":"ab"}`)
+		w.mustRun("remove", `{"label":"ab"}`)
 		w.Doc(string(w.travel), "/Odd again", "x #a&b# y")
-		w.do("remove", `{"label":"ab/c"}`)
+		w.mustRun("remove", `{"label":"ab/c"}`)
 		w.Doc(string(w.travel), "/Odd once more", "x #a&b/c# y")
 	}
 }
@@ -135,9 +135,9 @@ func TestAnotherPartFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Fail("/api/attr/batchSetBlockAttrs", 1, "401")
-	err := w.Failed(t, act(t, "remove"), `{"label":"both"}`, tool.Unauthorized)
+	err := w.Failed(t, findAction(t, "remove"), `{"label":"both"}`, tool.Unauthorized)
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Facts["blocks"] != 1 || e.Facts["partial"] != true {
 		t.Errorf("the error does not say what was changed: %v", err)
 	}
-	w.do("remove", `{"label":"both"}`)
+	w.mustRun("remove", `{"label":"both"}`)
 }

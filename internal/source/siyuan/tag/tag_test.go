@@ -37,23 +37,25 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-func act(t testing.TB, name string) *action.Action {
+func findAction(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, tag.Tool(), name)
 }
 
-func (w *workspace) do(name, args string) gjson.Result {
+// mustRun runs an action of the tool, which must succeed.
+func (w *workspace) mustRun(name, args string) gjson.Result {
 	w.t.Helper()
-	return w.Must(w.t, act(w.t, name), args)
+	return w.Must(w.t, findAction(w.t, name), args)
 }
 
-func (w *workspace) refused(kind tool.ErrorKind, name, args string) *tool.Error {
+// wantRefused runs an action of the tool, which must be refused with kind and without a write.
+func (w *workspace) wantRefused(kind tool.ErrorKind, name, args string) *tool.Error {
 	w.t.Helper()
-	return w.Refused(w.t, act(w.t, name), args, kind)
+	return w.Refused(w.t, findAction(w.t, name), args, kind)
 }
 
-// counts returns the tags of a list as "label:count", sorted.
-func counts(got gjson.Result) []string {
+// tagCounts returns the tags of a list as "label:count", sorted.
+func tagCounts(got gjson.Result) []string {
 	out := []string{}
 	for _, t := range got.Get("tags").Array() {
 		out = append(out, t.Get("label").Str+":"+t.Get("count").Raw)
@@ -64,16 +66,16 @@ func counts(got gjson.Result) []string {
 
 func TestListCountsTags(t *testing.T) {
 	w := newWorkspace(t)
-	got := w.do("list", `{}`)
+	got := w.mustRun("list", `{}`)
 	want := []string{"100%_x:1", "canary:1", "shared/canary:1", "shared:2", "travel/中国:1", "travel:2", "traveller:1"}
-	if diff := cmp.Diff(want, counts(got)); diff != "" || got.Get("total").Int() != int64(len(want)) {
+	if diff := cmp.Diff(want, tagCounts(got)); diff != "" || got.Get("total").Int() != int64(len(want)) {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
-	found := w.do("list", `{"keyword":"#TRAVEL/#"}`)
-	if diff := cmp.Diff([]string{"travel/中国:1"}, counts(found)); diff != "" {
+	found := w.mustRun("list", `{"keyword":"#TRAVEL/#"}`)
+	if diff := cmp.Diff([]string{"travel/中国:1"}, tagCounts(found)); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
-	if none := w.do("list", `{"query":"nowhere"}`); none.Get("tags").Raw != "[]" || none.Get("total").Int() != 0 {
+	if none := w.mustRun("list", `{"query":"nowhere"}`); none.Get("tags").Raw != "[]" || none.Get("total").Int() != 0 {
 		t.Errorf("none: %s", none.Raw)
 	}
 }
@@ -89,7 +91,7 @@ func TestOddTags(t *testing.T) {
 	odd := []string{"Case:1", "a&b:1", "back\\slash:1", "case:2", "in list:1", "in quote:1", "it's:1", "of document:1", "q\"q:1", "x, y:1", "中/文:1"}
 	for _, level := range []access.Level{access.Delete, access.None} {
 		w.Levels[w.secret] = level
-		tags := counts(w.do("list", `{}`))
+		tags := tagCounts(w.mustRun("list", `{}`))
 		for _, want := range odd {
 			if !slices.Contains(tags, want) {
 				t.Errorf("%v: no %s in %v", level, want, tags)
@@ -97,20 +99,20 @@ func TestOddTags(t *testing.T) {
 		}
 	}
 	w.Levels[w.secret] = access.Delete
-	if found := counts(w.do("list", `{"query":"IT'S"}`)); !slices.Equal(found, []string{"it's:1"}) {
+	if found := tagCounts(w.mustRun("list", `{"query":"IT'S"}`)); !slices.Equal(found, []string{"it's:1"}) {
 		t.Errorf("found %v", found)
 	}
 	for _, c := range [][2]string{{"it's", "its"}, {"in list", "/in a list/"}, {"Case", "CASE"}, {"of document", "doc"}, {"中/文", "文/中"}, {`q"q`, "q"}} {
-		got := w.do("rename", actiontest.Args("oldLabel", c[0], "newLabel", c[1]))
+		got := w.mustRun("rename", actiontest.Args("oldLabel", c[0], "newLabel", c[1]))
 		label := strings.Trim(c[1], "/")
-		if tags := counts(w.do("list", `{}`)); got.Get("newLabel").Str != label || !slices.Contains(tags, label+":1") {
+		if tags := tagCounts(w.mustRun("list", `{}`)); got.Get("newLabel").Str != label || !slices.Contains(tags, label+":1") {
 			t.Errorf("%v: %s, %v", c, got.Raw, tags)
 		}
 	}
 	for _, label := range []string{"in quote", "case", "doc", "文/中", `back\slash`} {
-		w.do("remove", actiontest.Args("label", label))
+		w.mustRun("remove", actiontest.Args("label", label))
 	}
-	if tags := counts(w.do("list", `{}`)); !slices.Contains(tags, "CASE:1") || slices.Contains(tags, "case:2") || slices.Contains(tags, "doc:1") {
+	if tags := tagCounts(w.mustRun("list", `{}`)); !slices.Contains(tags, "CASE:1") || slices.Contains(tags, "case:2") || slices.Contains(tags, "doc:1") {
 		t.Errorf("after removals: %v", tags)
 	}
 }
@@ -121,16 +123,16 @@ func TestListLeavesTheUsersOrder(t *testing.T) {
 	if _, err := w.Client.Tags(t.Context(), 4, true); err != nil { // what the user chose
 		t.Fatal(err)
 	}
-	w.do("list", `{}`)
+	w.mustRun("list", `{}`)
 	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 4 {
 		t.Errorf("after list the order is %d, %v, want 4", sort, err)
 	}
-	w.do("list", `{"sort":2}`)
+	w.mustRun("list", `{"sort":2}`)
 	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 2 {
 		t.Errorf("after list with an order it is %d, %v, want 2", sort, err)
 	}
 	w.Levels[w.secret] = access.None
-	w.do("list", `{"sort":1}`)
+	w.mustRun("list", `{"sort":1}`)
 	if sort, err := w.Client.TagSort(t.Context()); err != nil || sort != 2 {
 		t.Errorf("a list that is not the kernel's changes the order to %d, %v", sort, err)
 	}
@@ -139,9 +141,9 @@ func TestListLeavesTheUsersOrder(t *testing.T) {
 func TestListOfWhatMayBeRead(t *testing.T) {
 	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
-	got := w.do("list", `{}`)
+	got := w.mustRun("list", `{}`)
 	want := []string{"100%_x:1", "shared:1", "travel/中国:1", "travel:2", "traveller:1"}
-	if diff := cmp.Diff(want, counts(got)); diff != "" {
+	if diff := cmp.Diff(want, tagCounts(got)); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
 	if strings.Contains(got.Raw, "canary") {
@@ -156,24 +158,25 @@ func TestListOfWhatMayBeRead(t *testing.T) {
 
 func TestRename(t *testing.T) {
 	w := newWorkspace(t)
-	got := w.do("rename", `{"old":"#travel#","newLabel":"trip/旅"}`)
+	got := w.mustRun("rename", `{"old":"#travel#","newLabel":"trip/旅"}`)
 	if !got.Get("success").Bool() || got.Get("oldLabel").Str != "travel" || got.Get("newLabel").Str != "trip/旅" {
 		t.Errorf("got %s", got.Raw)
 	}
-	tags := counts(w.do("list", `{}`))
+	tags := tagCounts(w.mustRun("list", `{}`))
 	for _, want := range []string{"trip/旅:2", "trip/旅/中国:1", "traveller:1"} {
 		if !slices.Contains(tags, want) {
 			t.Errorf("no %s in %v", want, tags)
 		}
 	}
-	if len(w.reloads()) != 1 {
-		t.Errorf("%d reloads of the tags, want 1", len(w.reloads()))
+	if len(w.tagReloads()) != 1 {
+		t.Errorf("%d reloads of the tags, want 1", len(w.tagReloads()))
 	}
-	w.do("rename", `{"oldLabel":"100%_x","newLabel":"percent"}`)
-	w.do("rename", `{"oldLabel":"percent","newLabel":"percent/below"}`)
+	w.mustRun("rename", `{"oldLabel":"100%_x","newLabel":"percent"}`)
+	w.mustRun("rename", `{"oldLabel":"percent","newLabel":"percent/below"}`)
 }
 
-func (w *workspace) reloads() (out []string) {
+// tagReloads returns the requests that make SiYuan's window show the tags again.
+func (w *workspace) tagReloads() (out []string) {
 	for _, c := range w.Calls() {
 		if c.Path == "/api/ui/reloadTag" {
 			out = append(out, c.Body)
@@ -188,25 +191,25 @@ func TestRenameRefuses(t *testing.T) {
 		`{"oldLabel":"travel","newLabel":"#"}`, `{"oldLabel":"travel","newLabel":"a#b"}`, `{"oldLabel":"travel"}`, `{"oldLabel":"travel","newLabel":" / "}`,
 		`{"oldLabel":"travel","newLabel":"a//b"}`, `{"oldLabel":"travel","newLabel":"a_b"}`, `{"oldLabel":"travel","newLabel":"a&b"}`, `{"oldLabel":"travel","newLabel":"a\nb"}`,
 	} {
-		w.refused(tool.Invalid, "rename", args)
+		w.wantRefused(tool.Invalid, "rename", args)
 	}
-	w.refused(tool.Conflicting, "rename", `{"oldLabel":"travel","newLabel":"#travel"}`)
-	w.refused(tool.NotFound, "rename", `{"oldLabel":"trave","newLabel":"x"}`)
-	w.refused(tool.NotFound, "rename", `{"oldLabel":"100_ex","newLabel":"x"}`) // no pattern of LIKE
+	w.wantRefused(tool.Conflicting, "rename", `{"oldLabel":"travel","newLabel":"#travel"}`)
+	w.wantRefused(tool.NotFound, "rename", `{"oldLabel":"trave","newLabel":"x"}`)
+	w.wantRefused(tool.NotFound, "rename", `{"oldLabel":"100_ex","newLabel":"x"}`) // no pattern of LIKE
 }
 
 func TestRemove(t *testing.T) {
 	w := newWorkspace(t)
-	got := w.do("remove", `{"label":"travel"}`)
-	if !got.Get("success").Bool() || got.Get("label").Str != "travel" || len(w.reloads()) != 1 {
+	got := w.mustRun("remove", `{"label":"travel"}`)
+	if !got.Get("success").Bool() || got.Get("label").Str != "travel" || len(w.tagReloads()) != 1 {
 		t.Errorf("got %s", got.Raw)
 	}
-	tags := counts(w.do("list", `{}`))
+	tags := tagCounts(w.mustRun("list", `{}`))
 	if slices.Contains(tags, "travel:2") || !slices.Contains(tags, "travel/中国:1") || !slices.Contains(tags, "traveller:1") {
 		t.Errorf("tags %v", tags)
 	}
-	w.refused(tool.NotFound, "remove", `{"label":"nowhere"}`)
-	w.refused(tool.Invalid, "remove", `{}`)
+	w.wantRefused(tool.NotFound, "remove", `{"label":"nowhere"}`)
+	w.wantRefused(tool.Invalid, "remove", `{}`)
 }
 
 // TestWritesNeedEveryNotebookOfTheTag: a write needs its level in every readable notebook that has the tag. Hidden ones
@@ -218,13 +221,13 @@ func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
 	need := map[string]access.Level{"rename": access.Write, "remove": access.Delete}
 	for name, args := range shared {
 		w.Levels[w.secret] = need[name] - 1
-		if e := w.refused(tool.Denied, name, args); !strings.Contains(string(e.Payload()), string(w.secret)) {
+		if e := w.wantRefused(tool.Denied, name, args); !strings.Contains(string(e.Payload()), string(w.secret)) {
 			t.Errorf("%s: the notebook that lacks the level is not named: %s", name, e.Payload())
 		}
 	}
 	// Other notebooks do not matter.
 	for _, name := range []string{"rename", "remove"} {
-		if _, err := w.Do(t, act(t, name), strings.Replace(travel[name], "travel", "traveller", 1)); err != nil && name == "rename" {
+		if _, err := w.Do(t, findAction(t, name), strings.Replace(travel[name], "travel", "traveller", 1)); err != nil && name == "rename" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -236,8 +239,8 @@ func TestHiddenTagsDoNotExist(t *testing.T) {
 	w := newWorkspace(t)
 	w.Levels[w.secret] = access.None
 	for name, args := range map[string]string{"rename": `{"oldLabel":"canary","newLabel":"x"}`, "remove": `{"label":"canary"}`} {
-		hidden := string(w.refused(tool.NotFound, name, args).Payload())
-		missing := string(w.refused(tool.NotFound, name, strings.ReplaceAll(args, "canary", "nowhere")).Payload())
+		hidden := string(w.wantRefused(tool.NotFound, name, args).Payload())
+		missing := string(w.wantRefused(tool.NotFound, name, strings.ReplaceAll(args, "canary", "nowhere")).Payload())
 		if diff := cmp.Diff(strings.ReplaceAll(missing, "nowhere", "canary"), hidden); diff != "" {
 			t.Errorf("%s (-missing +hidden):\n%s", name, diff)
 		}
@@ -262,8 +265,8 @@ func TestWritesThatDidNothingAreErrors(t *testing.T) {
 	w.Client = kernel.New(server.URL, kernel.Options{Token: "TEST_TOKEN"})
 	t.Cleanup(w.Client.Close)
 	for name, args := range map[string]string{"rename": `{"oldLabel":"travel","newLabel":"x"}`, "remove": `{"label":"travel"}`} {
-		w.refused(kernel.Mismatch, name, args)
-		if len(w.reloads()) != 0 {
+		w.wantRefused(kernel.Mismatch, name, args)
+		if len(w.tagReloads()) != 0 {
 			t.Errorf("%s: the tags are shown again, though nothing changed", name)
 		}
 	}
@@ -272,5 +275,5 @@ func TestWritesThatDidNothingAreErrors(t *testing.T) {
 func TestListFailsAsTheKernelDoes(t *testing.T) {
 	w := newWorkspace(t)
 	w.Fail("/api/system/getConf", 1, "401")
-	w.Refused(t, act(t, "list"), `{}`, tool.Unauthorized)
+	w.Refused(t, findAction(t, "list"), `{}`, tool.Unauthorized)
 }

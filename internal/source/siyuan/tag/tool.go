@@ -43,7 +43,7 @@ func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]tagge
 		return nil, err
 	}
 	if restricted {
-		boxes, err := r.VisibleIDs(ctx)
+		boxes, err := r.VisibleNotebookIDs(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func ownTags(ctx context.Context, r *action.Request, list []taggedBlock) error {
 	redactor, err := content.NewRedactor(ctx, r, texts...)
 	for i := range list {
 		u := &list[i]
-		if !redactor.Covers(u.Markdown) {
+		if !redactor.HidesAnchorIn(u.Markdown) {
 			continue
 		}
 		visible := redactor.Text(u.Markdown)
@@ -97,8 +97,8 @@ func (u *taggedBlock) labels() []string {
 	return out
 }
 
-// has reports whether a block has the tag or one below it.
-func (u *taggedBlock) has(label string) bool {
+// hasOrBelow reports whether a block has the tag or one below it.
+func (u *taggedBlock) hasOrBelow(label string) bool {
 	for _, l := range u.labels() {
 		if l == label || strings.HasPrefix(l, label+"/") {
 			return true
@@ -111,7 +111,7 @@ func (u *taggedBlock) has(label string) bool {
 // pattern, because a pattern with % or _ needs ESCAPE, on which the kernel panics.
 func blocksWithTagOrBelow(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
 	found, err := taggedBlocks(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
-	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.has(label) }), err
+	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.hasOrBelow(label) }), err
 }
 
 // needsEverywhere returns an [action.Need] for a level in every readable notebook that has the tag. A tag that only hidden notebooks have is

@@ -149,7 +149,7 @@ func (w workspace) SetLevel(_ context.Context, n kernel.ID, l access.Level) (acc
 }
 
 func (w workspace) EditConfig(_ context.Context, edit func(map[string]any) error) (*access.Config, error) {
-	raw := map[string]any{}
+	raw := map[string]any{"agentSiyuanMemoryText": w.k.Config.Memory}
 	if err := edit(raw); err != nil {
 		return nil, err
 	}
@@ -158,6 +158,8 @@ func (w workspace) EditConfig(_ context.Context, edit func(map[string]any) error
 	}
 	return &w.k.Config, nil
 }
+
+func (w workspace) Memory(context.Context) (string, error) { return w.k.Config.Memory, nil }
 
 func (w workspace) NewNotebookLevel() access.Level { return access.Read }
 func (w workspace) LocalFiles() action.LocalFiles  { return w.k.Files }

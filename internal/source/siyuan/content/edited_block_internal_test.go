@@ -10,15 +10,16 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// listsOf expands @a to the attribute list of block a, for the texts of these tests.
-func listsOf(text string) string {
+// withLists expands @a to the attribute list of block a, for the texts of these tests.
+func withLists(text string) string {
 	for c := byte('a'); c <= 'z'; c++ {
 		text = strings.ReplaceAll(text, "@"+string(c), `{: id="20240101000000-`+strings.Repeat(string(c), 7)+`"}`)
 	}
 	return text
 }
 
-func short(text string) string {
+// withoutLists writes the attribute lists of blocks as @a again: the reverse of withLists.
+func withoutLists(text string) string {
 	for c := byte('a'); c <= 'z'; c++ {
 		text = strings.ReplaceAll(text, `{: id="20240101000000-`+strings.Repeat(string(c), 7)+`"}`, "@"+string(c))
 	}
@@ -58,7 +59,7 @@ func TestReplaceKeepsAttributesWhereTheyBelong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
+			p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, withLists(c.kramdown), nil)
 			i := strings.Index(p.text(), c.old)
 			if i < 0 {
 				t.Fatalf("%q is not in %q", c.old, p.text())
@@ -67,7 +68,7 @@ func TestReplaceKeepsAttributesWhereTheyBelong(t *testing.T) {
 			if reason := p.replace(i, i+len(c.old), c.with); reason != "" {
 				t.Fatalf("refused: %s", reason)
 			}
-			if diff := cmp.Diff(c.want, short(p.kramdown())); diff != "" {
+			if diff := cmp.Diff(c.want, withoutLists(p.kramdown())); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			if p.text() != want {
@@ -86,7 +87,7 @@ func TestReplaceRefusesToTouchAttributes(t *testing.T) {
 		"styled word and more": {"p", "a **red**{: style=\"x\"} b\n@a", "**red** b", "c", touchesAttributes},
 		"item with a name":     {"l", "- @bone\n  @c\n- {: id=\"20240101000000-ddddddd\" name=\"n\"}two\n  @e\n@a", "\n- two", "", losesAttributes},
 	} {
-		p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, listsOf(c.kramdown), nil)
+		p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: c.typ}, withLists(c.kramdown), nil)
 		i := strings.Index(p.text(), c.old)
 		if got := p.replace(i, i+len(c.old), c.with); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
@@ -94,7 +95,7 @@ func TestReplaceRefusesToTouchAttributes(t *testing.T) {
 	}
 }
 
-func TestNewPieceKnowsComplexBlocksInside(t *testing.T) {
+func TestNewEditedBlockKnowsComplexBlocksInside(t *testing.T) {
 	t.Parallel()
 	for want, kramdown := range map[string]string{
 		"av":          "> a\n> @b\n>\n> <div data-type=\"NodeAttributeView\" data-av-id=\"20240101000000-zzzzzzz\"></div>\n> @c\n>\n@a",
@@ -104,7 +105,7 @@ func TestNewPieceKnowsComplexBlocksInside(t *testing.T) {
 		"html":        "- @b<div>x</div>\n  @c\n@a",
 		"":            "- @b```html\n  <div>x</div>\n  {{{row\n  ```\n  @c\n- @dtext <div> {{x}}\n  @e\n@a",
 	} {
-		if p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, listsOf(kramdown), nil); p.skipped != want {
+		if p := newEditedBlock(kernel.Block{ID: "20240101000000-aaaaaaa", Type: "l"}, withLists(kramdown), nil); p.skipped != want {
 			t.Errorf("%q: got %q, want %q", kramdown, p.skipped, want)
 		}
 	}
@@ -145,7 +146,7 @@ func TestReplaceAnything(t *testing.T) {
 	t.Parallel()
 	const items = "- @bone\n  @c\n- @dtwo **x**{: style=\"s\"} y\n  @e\n\n  - @fdeep 深\n    @g\n  @h\n- @ithree\n  @j\n\n  more\n  @k\n@a"
 	rapid.Check(t, func(t *rapid.T) {
-		kramdown := listsOf(rapid.SampledFrom([]string{items, "> one\n> @b\n>\n> two\n> @c\n>\n@a", "a\nb\n@a"}).Draw(t, "kramdown"))
+		kramdown := withLists(rapid.SampledFrom([]string{items, "> one\n> @b\n>\n> two\n> @c\n>\n@a", "a\nb\n@a"}).Draw(t, "kramdown"))
 		with := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"x", "文", "\n", "- ", "  ", "\n\n", "> ", "one", "two"}), 0, 6).Draw(t, "with"), "")
 		checkReplace(t, kramdown, rapid.IntRange(0, 200).Draw(t, "i"), rapid.IntRange(0, 200).Draw(t, "j"), with)
 	})

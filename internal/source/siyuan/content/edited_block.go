@@ -29,10 +29,10 @@ func newEditedBlock(b kernel.Block, kramdown string, redactor *Redactor) *edited
 		p.attrList, p.body = strings.TrimSpace(kramdown[listSpan.from:listSpan.to]), kramdown[:listSpan.from]
 	}
 	switch {
-	case notText(b.Type):
+	case isNotText(b.Type):
 		p.skipped = b.Type
 	case isContainer(b.Type):
-		p.skipped = complexInside(kramdown)
+		p.skipped = firstComplexType(kramdown)
 	}
 	p.first, p.view = p.body, viewOf(p.body, p.redactor)
 	return p
@@ -41,7 +41,7 @@ func newEditedBlock(b kernel.Block, kramdown string, redactor *Redactor) *edited
 // attrListSpan returns the span of a block's own attribute list, the last line of its kramdown.
 func attrListSpan(kramdown string, id kernel.ID) (at span, ok bool) {
 	for _, s := range slices.Backward(hiddenSpans(kramdown)) {
-		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
+		if s.kind == listLine && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
 			return s, true
 		}
 	}
@@ -75,29 +75,29 @@ const (
 // that each inner block keeps its own.
 func (p *editedBlock) replace(i, j int, with string) editRefusal {
 	v := p.view
-	from, to := v.start(i), v.end(j)
+	from, to := v.rawStart(i), v.rawEnd(j)
 	want := v.text[:i] + with + v.text[j:]
-	if !v.hasList(from, to) && (!strings.Contains(with, "\n") || !v.hasListLine()) {
-		p.set(p.body[:from] + with + p.body[to:])
-		return p.check(want)
+	if !v.hasListBetween(from, to) && (!strings.Contains(with, "\n") || !v.hasListLine()) {
+		p.setBody(p.body[:from] + with + p.body[to:])
+		return p.checkText(want)
 	}
 	a := strings.LastIndexByte(v.text[:i], '\n') + 1
 	b := len(v.text)
 	if n := strings.IndexByte(v.text[j:], '\n'); n >= 0 {
 		b = j + n
 	}
-	if reason := p.lines(a, strings.Split(v.text[a:b], "\n"), strings.Split(v.text[a:i]+with+v.text[j:b], "\n")); reason != "" {
+	if reason := p.replaceLines(a, strings.Split(v.text[a:b], "\n"), strings.Split(v.text[a:i]+with+v.text[j:b], "\n")); reason != "" {
 		return reason
 	}
-	return p.check(want)
+	return p.checkText(want)
 }
 
-// set replaces the body.
-func (p *editedBlock) set(body string) { p.body, p.view = body, viewOf(body, p.redactor) }
+// setBody replaces the body.
+func (p *editedBlock) setBody(body string) { p.body, p.view = body, viewOf(body, p.redactor) }
 
-// check verifies that readers now see want, and that no attribute list was added or removed, also by several edits
+// checkText verifies that readers now see want, and that no attribute list was added or removed, also by several edits
 // together.
-func (p *editedBlock) check(want string) editRefusal {
+func (p *editedBlock) checkText(want string) editRefusal {
 	if hasID(p.view.text) && !hasID(viewOf(p.first, p.redactor).text) {
 		return touchesAttributes
 	}
@@ -113,8 +113,8 @@ type rawChange struct {
 	with     string
 }
 
-// lines replaces whole lines, which begin at text[a], by others.
-func (p *editedBlock) lines(a int, old, with []string) editRefusal {
+// replaceLines replaces whole lines, which begin at text[a], by others.
+func (p *editedBlock) replaceLines(a int, old, with []string) editRefusal {
 	for len(old) > 0 && len(with) > 0 && old[0] == with[0] {
 		a += len(old[0]) + 1
 		old, with = old[1:], with[1:]
@@ -124,7 +124,7 @@ func (p *editedBlock) lines(a int, old, with []string) editRefusal {
 	}
 	var changes []rawChange
 	for len(old) > 0 && len(with) > 0 {
-		c, reason := p.line(a, old[0], with[0])
+		c, reason := p.changeWithinLine(a, old[0], with[0])
 		if reason != "" {
 			return reason
 		}
@@ -152,13 +152,14 @@ func (p *editedBlock) lines(a int, old, with []string) editRefusal {
 		body = body[:c.from] + c.with + body[c.to:]
 		end = c.from
 	}
-	p.set(body)
+	p.setBody(body)
 	return ""
 }
 
-// line changes only what differs within a line.
-func (p *editedBlock) line(a int, old, with string) (rawChange, editRefusal) {
-	i, j, k := 0, len(old), len(with)
+// changeWithinLine returns the change that turns the line old, which begins at text[a], into the line with. It covers
+// only what differs, whole characters, and fails if an attribute list is in between.
+func (p *editedBlock) changeWithinLine(a int, old, with string) (rawChange, editRefusal) {
+	i, j, k := 0, len(old), len(with) // in the end, old[i:j] becomes with[i:k]
 	for i < j && i < k && old[i] == with[i] {
 		i++
 	}
@@ -172,15 +173,15 @@ func (p *editedBlock) line(a int, old, with string) (rawChange, editRefusal) {
 		j, k = j+1, k+1
 	}
 	v := p.view
-	from := v.end(a + i)
+	from := v.rawEnd(a + i)
 	if a+j < len(v.text) && v.text[a+j] != '\n' || j > i {
-		from = v.start(a + i)
+		from = v.rawStart(a + i)
 	}
 	to := from
 	if j > i {
-		to = v.end(a + j)
+		to = v.rawEnd(a + j)
 	}
-	if v.hasList(from, to) {
+	if v.hasListBetween(from, to) {
 		return rawChange{}, touchesAttributes
 	}
 	return rawChange{from, to, with[i:k]}, ""
@@ -190,13 +191,15 @@ func (p *editedBlock) line(a int, old, with string) (rawChange, editRefusal) {
 // id.
 func (p *editedBlock) removeLine(a int, text string) (rawChange, editRefusal) {
 	v := p.view
-	from, to := v.lineStart(a), v.lineEnd(a+len(text))
+	from, to := v.rawLineStart(a), v.rawLineEnd(a+len(text))
 	depth, marked := depthOf(text)
 	for _, s := range v.spans {
-		if s.kind != line || s.from != to {
+		if s.kind != listLine || s.from != to {
 			continue
 		}
-		if d := listDepth(p.body[s.from:s.to]); d < depth || d == depth && marked {
+		d := listDepth(p.body[s.from:s.to])
+		isOuter := d < depth || d == depth && marked // of a block around the line; for a list item, of its list
+		if isOuter {
 			break
 		}
 		to = s.to
@@ -208,7 +211,7 @@ func (p *editedBlock) removeLine(a int, text string) (rawChange, editRefusal) {
 			}
 		}
 	}
-	switch {
+	switch { // one line break goes too: the one before the line, or the one after the first line
 	case from > 0:
 		from--
 	case to < len(p.body):
@@ -223,7 +226,7 @@ func (p *editedBlock) insertLines(a int, with []string) rawChange {
 		return rawChange{0, 0, strings.Join(with, "\n") + "\n"}
 	}
 	v := p.view
-	at := v.lineEnd(a - 1)
+	at := v.rawLineEnd(a - 1)
 	blank := strings.Trim(with[0], " \t>") == ""
 	first := with[0]
 	for _, text := range with {
@@ -234,10 +237,13 @@ func (p *editedBlock) insertLines(a int, with []string) rawChange {
 	}
 	depth, marked := depthOf(first)
 	for _, s := range v.spans {
-		if s.kind != line || s.from != at {
+		if s.kind != listLine || s.from != at {
 			continue
 		}
-		if d := listDepth(p.body[s.from:s.to]); d < depth || d == depth && (marked || !blank) {
+		d := listDepth(p.body[s.from:s.to])
+		isOuter := d < depth || d == depth && marked // of a block around the new lines
+		goesOn := d == depth && !blank               // of the block above, which the new lines continue
+		if isOuter || goesOn {
 			break
 		}
 		at = s.to
