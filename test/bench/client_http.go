@@ -50,7 +50,7 @@ func dialHTTP(ctx context.Context, at endpoint, e era) (*httpClient, error) {
 		c.common += "Authorization: Bearer " + at.token + "\r\n"
 	}
 	if e == legacy {
-		err = c.open()
+		err = c.initializeSession()
 	}
 	if err != nil {
 		_ = conn.Close()
@@ -59,9 +59,9 @@ func dialHTTP(ctx context.Context, at endpoint, e era) (*httpClient, error) {
 	return c, nil
 }
 
-// open does the initialize handshake. Later requests name the session and its version.
-func (c *httpClient) open() error {
-	c.prepare(greeting)
+// initializeSession does the initialize handshake. Later requests name the session and its version.
+func (c *httpClient) initializeSession() error {
+	c.prepare(initializeRequest)
 	msg, err := c.call()
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *httpClient) call() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked(msg, c.id)
+	return resultOf(msg, c.id)
 }
 
 func (c *httpClient) send(body []byte) error {
@@ -121,11 +121,11 @@ type answer struct {
 
 // receive reads an answer and returns its body, or the response in it if it is a stream.
 func (c *httpClient) receive() ([]byte, error) {
-	a, err := c.header()
+	a, err := c.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.content(a); err != nil {
+	if err := c.readBody(a); err != nil {
 		return nil, err
 	}
 	if a.status != "200" && a.status != "202" && a.status != "204" {
@@ -135,15 +135,15 @@ func (c *httpClient) receive() ([]byte, error) {
 		return c.in, nil
 	}
 	for line := range bytes.Lines(c.in) {
-		if msg, ok := bytes.CutPrefix(line, []byte("data: ")); ok && answers(msg, c.id) {
+		if msg, ok := bytes.CutPrefix(line, []byte("data: ")); ok && isResponseTo(msg, c.id) {
 			return msg, nil
 		}
 	}
 	return nil, fmt.Errorf("no response to request %d in the stream", c.id)
 }
 
-// header reads the status line and the header fields of an answer.
-func (c *httpClient) header() (a answer, err error) {
+// readHeader reads the status line and the header fields of an answer.
+func (c *httpClient) readHeader() (a answer, err error) {
 	for first := true; ; first = false {
 		line, err := c.r.ReadSlice('\n')
 		if err != nil {
@@ -174,8 +174,8 @@ func (c *httpClient) header() (a answer, err error) {
 	}
 }
 
-// content reads a body into c.in.
-func (c *httpClient) content(a answer) (err error) {
+// readBody reads a body into c.in.
+func (c *httpClient) readBody(a answer) (err error) {
 	if a.chunked {
 		b := bytes.NewBuffer(c.in[:0])
 		_, err = b.ReadFrom(httputil.NewChunkedReader(c.r))

@@ -37,7 +37,7 @@ func startStdio(ctx context.Context, program string, args ...string) (*stdioClie
 		return nil, err
 	}
 	c.stdin, c.r = stdin, bufio.NewReaderSize(stdout, 64<<10)
-	c.prepare(greeting)
+	c.prepare(initializeRequest)
 	if _, err := c.call(); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
@@ -54,17 +54,17 @@ func (c *stdioClient) call() ([]byte, error) {
 		return nil, err
 	}
 	for {
-		line, err := c.line()
+		line, err := c.readLine()
 		if err != nil {
 			return nil, err
 		}
-		if answers(line, c.id) { // otherwise it is a notification
-			return checked(line, c.id)
+		if isResponseTo(line, c.id) { // otherwise it is a notification
+			return resultOf(line, c.id)
 		}
 	}
 }
 
-func (c *stdioClient) line() ([]byte, error) {
+func (c *stdioClient) readLine() ([]byte, error) {
 	part, err := c.r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return part, err

@@ -56,7 +56,7 @@ func compare(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	c := &comparison{plan: p, log: log, samples: map[string]*samples{}}
 	for i, what := range []string{*older, *newer} {
-		program, err := provide(ctx, what, filepath.Join(dir, [2]string{"old", "new"}[i]))
+		program, err := programFor(ctx, what, filepath.Join(dir, [2]string{"old", "new"}[i]))
 		if err != nil {
 			return err
 		}
@@ -80,17 +80,17 @@ func compare(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
-// provide returns the path of the program that what names. A git revision is built in dir as its own `make
+// programFor returns the path of the program that what names. A git revision is built in dir as its own `make
 // build` does it, so that each revision has its own flags.
-func provide(ctx context.Context, what, dir string) (program string, err error) {
+func programFor(ctx context.Context, what, dir string) (program string, err error) {
 	if info, err := os.Stat(what); err == nil && info.Mode().IsRegular() {
 		return filepath.Abs(what)
 	}
-	commit, err := output(ctx, "git", "rev-parse", "--verify", "--quiet", what+"^{commit}")
+	commit, err := runForOutput(ctx, "git", "rev-parse", "--verify", "--quiet", what+"^{commit}")
 	if err != nil {
 		return "", fmt.Errorf("compare: %q is neither a program nor a git revision", what)
 	}
-	root, err := output(ctx, "git", "rev-parse", "--show-toplevel")
+	root, err := runForOutput(ctx, "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
@@ -98,20 +98,20 @@ func provide(ctx context.Context, what, dir string) (program string, err error) 
 		return "", err
 	}
 	archive := filepath.Join(dir, "source.tar")
-	if _, err := output(ctx, "git", "-C", root, "archive", "--format=tar", "-o", archive, commit); err != nil {
+	if _, err := runForOutput(ctx, "git", "-C", root, "archive", "--format=tar", "-o", archive, commit); err != nil {
 		return "", err
 	}
-	if _, err := output(ctx, "tar", "-xf", archive, "-C", dir); err != nil {
+	if _, err := runForOutput(ctx, "tar", "-xf", archive, "-C", dir); err != nil {
 		return "", err
 	}
-	if _, err := output(ctx, "make", "-C", dir, "build", "VERSION="+commit[:12]); err != nil {
+	if _, err := runForOutput(ctx, "make", "-C", dir, "build", "VERSION="+commit[:12]); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, "bin", "collie"), nil
 }
 
-// output runs a program to its end and returns what it wrote to stdout.
-func output(ctx context.Context, name string, args ...string) (string, error) {
+// runForOutput runs a program to its end and returns what it wrote to stdout.
+func runForOutput(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

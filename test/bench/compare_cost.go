@@ -44,14 +44,14 @@ func counterHere(ctx context.Context) string {
 	if err != nil {
 		return byTime
 	}
-	if _, err := instructions(string(out)); err != nil {
+	if _, err := parseInstructions(string(out)); err != nil {
 		return byTime
 	}
 	return byInstructions
 }
 
-// instructions parses the output of `perf stat -x ,`, such as "123456,,instructions:u,…".
-func instructions(out string) (float64, error) {
+// parseInstructions parses the output of `perf stat -x ,`, such as "123456,,instructions:u,…".
+func parseInstructions(out string) (float64, error) {
 	for line := range strings.Lines(out) {
 		fields := strings.Split(strings.TrimSpace(line), ",")
 		if len(fields) < 3 || !strings.HasPrefix(fields[2], "instructions") {
@@ -66,22 +66,22 @@ func instructions(out string) (float64, error) {
 	return 0, fmt.Errorf("perf stat: no instructions in %q", out)
 }
 
-// count starts to measure what a process uses, in the way that was chosen for this machine.
-func (c *comparison) count(ctx context.Context, pid int) (counter, error) {
+// startCounter starts to measure what a process uses, in the way that was chosen for this machine.
+func (c *comparison) startCounter(ctx context.Context, pid int) (counter, error) {
 	if c.counter == byInstructions {
 		return startPerf(ctx, pid)
 	}
 	begun, err := runTime(pid)
-	return &clock{pid, begun}, err
+	return &timeCounter{pid, begun}, err
 }
 
-// clock measures processor time.
-type clock struct {
+// timeCounter measures processor time.
+type timeCounter struct {
 	pid   int
 	begun time.Duration
 }
 
-func (c *clock) stop() (float64, error) {
+func (c *timeCounter) stop() (float64, error) {
 	now, err := runTime(c.pid)
 	return micros(now - c.begun), err
 }
@@ -111,15 +111,15 @@ func runTime(pid int) (total time.Duration, err error) {
 	return total, nil
 }
 
-// perf is a running perf stat.
-type perf struct {
+// perfCounter is a running perf stat.
+type perfCounter struct {
 	cmd *exec.Cmd
 	out strings.Builder
 }
 
 // startPerf returns once perf is counting.
-func startPerf(ctx context.Context, pid int) (*perf, error) {
-	p := &perf{cmd: exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "-p", strconv.Itoa(pid))}
+func startPerf(ctx context.Context, pid int) (*perfCounter, error) {
+	p := &perfCounter{cmd: exec.CommandContext(ctx, "perf", "stat", "-x", ",", "-e", "instructions:u", "-p", strconv.Itoa(pid))}
 	p.cmd.Stderr = &p.out
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func startPerf(ctx context.Context, pid int) (*perf, error) {
 	return nil, errors.Join(fmt.Errorf("perf stat did not count within %v", startLimit), err)
 }
 
-func (p *perf) stop() (float64, error) {
+func (p *perfCounter) stop() (float64, error) {
 	_ = p.cmd.Process.Signal(os.Interrupt)
 	_ = p.cmd.Wait() // it ends by the signal
-	return instructions(p.out.String())
+	return parseInstructions(p.out.String())
 }

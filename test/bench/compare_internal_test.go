@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// made is a comparison in which the new program's values are the old one's times factor, scattered
+// madeUpSamples is a comparison in which the new program's values are the old one's times factor, scattered
 // by as much as spread from round to round.
-func made(factor, spread float64, rounds int, r row) *samples {
+func madeUpSamples(factor, spread float64, rounds int, r row) *samples {
 	s := &samples{row: r}
 	for i := range rounds {
 		was := 100 + 10*float64(i%3) // the machine's own variation is the same for both
@@ -27,24 +27,24 @@ func TestJudge(t *testing.T) {
 		row            row
 		worse          bool
 	}{
-		"the same, to the instruction": {1, 0, row{Limit: dearest}, false},
-		"a little dearer":              {1.015, 0.002, row{Limit: dearest}, false},
-		"dearer":                       {1.03, 0.002, row{Limit: dearest}, true},
-		"cheaper":                      {0.7, 0.002, row{Limit: dearest}, false},
-		"more processor time":          {1.03, 0.01, row{Limit: dearer}, true},
-		"perhaps more processor time":  {1.03, 0.2, row{Limit: dearer}, false},
-		"little more processor time":   {1.015, 0.002, row{Limit: dearer}, false},
-		"the same, with noise":         {1, 0.2, row{Limit: slowest}, false},
-		"slower, within the noise":     {1.05, 0.2, row{Limit: slowest}, false},
-		"slower":                       {1.1, 0.05, row{Limit: slowest}, true},
-		"faster":                       {0.8, 0.05, row{Limit: slowest}, false},
-		"more calls":                   {1.2, 0.05, row{Limit: slowest, More: true}, false},
-		"fewer calls":                  {0.85, 0.05, row{Limit: slowest, More: true}, true},
-		"larger, as information":       {3, 0, row{}, false},
+		"the same, to the instruction": {factor: 1, row: row{Limit: dearest}},
+		"a little dearer":              {factor: 1.015, spread: 0.002, row: row{Limit: dearest}},
+		"dearer":                       {factor: 1.03, spread: 0.002, row: row{Limit: dearest}, worse: true},
+		"cheaper":                      {factor: 0.7, spread: 0.002, row: row{Limit: dearest}},
+		"more processor time":          {factor: 1.03, spread: 0.01, row: row{Limit: dearer}, worse: true},
+		"perhaps more processor time":  {factor: 1.03, spread: 0.2, row: row{Limit: dearer}},
+		"little more processor time":   {factor: 1.015, spread: 0.002, row: row{Limit: dearer}},
+		"the same, with noise":         {factor: 1, spread: 0.2, row: row{Limit: slowest}},
+		"slower, within the noise":     {factor: 1.05, spread: 0.2, row: row{Limit: slowest}},
+		"slower":                       {factor: 1.1, spread: 0.05, row: row{Limit: slowest}, worse: true},
+		"faster":                       {factor: 0.8, spread: 0.05, row: row{Limit: slowest}},
+		"more calls":                   {factor: 1.2, spread: 0.05, row: row{Limit: slowest, More: true}},
+		"fewer calls":                  {factor: 0.85, spread: 0.05, row: row{Limit: slowest, More: true}, worse: true},
+		"larger, as information":       {factor: 3, row: row{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := judge(made(test.factor, test.spread, 15, test.row))
+			r := judge(madeUpSamples(test.factor, test.spread, 15, test.row))
 			want := test.factor
 			if test.row.More {
 				want = 1 / want
@@ -60,15 +60,15 @@ func TestJudge(t *testing.T) {
 // deviation is 1.291.
 func TestInterval(t *testing.T) {
 	t.Parallel()
-	middle, half := interval([]float64{1, 2, 3, 4})
+	middle, half := meanInterval([]float64{1, 2, 3, 4})
 	if want := 3.182 * 1.2909944 / 2; middle != 2.5 || math.Abs(half-want) > 1e-3 {
 		t.Errorf("%v ± %v, want 2.5 ± %v", middle, half, want)
 	}
-	if _, half := interval([]float64{1}); !math.IsInf(half, 1) {
+	if _, half := meanInterval([]float64{1}); !math.IsInf(half, 1) {
 		t.Errorf("one value has an interval of %v", half)
 	}
 	for freedom, want := range map[int]float64{1: 12.706, 11: 2.201, 30: 2.042, 40: 2.021, 120: 1.980} {
-		if got := student(freedom); math.Abs(got-want) > 0.003 {
+		if got := studentQuantile(freedom); math.Abs(got-want) > 0.003 {
 			t.Errorf("quantile for %d is %v, want %v", freedom, got, want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestInstructions(t *testing.T) {
 		"perf: permission denied\n":                                           -1,
 		"":                                                                    -1,
 	} {
-		got, err := instructions(out)
+		got, err := parseInstructions(out)
 		if err != nil {
 			got = -1
 		}
@@ -98,8 +98,8 @@ func TestVerdict(t *testing.T) {
 	t.Parallel()
 	c := &comparison{plan: comparisonPlan{rounds: 12}, samples: map[string]*samples{}}
 	for name, s := range map[string]*samples{
-		theCall:   made(1.2, 0.01, 12, row{Name: theCall, Unit: "µs", Limit: slowest}),
-		theWeight: made(1, 0.01, 12, row{Name: theWeight, Unit: "MiB"}),
+		callLatency:  madeUpSamples(1.2, 0.01, 12, row{Name: callLatency, Unit: "µs", Limit: slowest}),
+		memoryAtRest: madeUpSamples(1, 0.01, 12, row{Name: memoryAtRest, Unit: "MiB"}),
 	} {
 		c.samples[name], c.order = s, append(c.order, name)
 	}
@@ -109,7 +109,7 @@ func TestVerdict(t *testing.T) {
 	if err := v.writeJSON("-", &out); err != nil || !v.Worse || !strings.Contains(out.String(), `"worse": true`) {
 		t.Errorf("verdict %+v, %v, as JSON\n%s", v, err, &out)
 	}
-	for _, want := range []string{"12 rounds", method, theCall, "WORSE", "It is worse."} {
+	for _, want := range []string{"12 rounds", method, callLatency, "WORSE", "It is worse."} {
 		if text := v.table(); !strings.Contains(text, want) {
 			t.Errorf("the table has no %q:\n%s", want, text)
 		}

@@ -19,19 +19,19 @@ type comparisonPlan struct {
 	sessions    int
 	slices      int // turns of each side with many clients
 	slice       time.Duration
-	lesser      int // turns of each side over the bridge, and with lists
-	lesserCalls int
+	fewerBlocks int // turns of each side over the bridge, and with lists
+	fewerCalls  int
 	servers     int // servers in a start from the cache
 	pause       time.Duration
 }
 
 var fullComparison = comparisonPlan{
-	blocks: 32, calls: 132, cold: 400, sessions: 16, slices: 8, slice: 100 * time.Millisecond, lesser: 6, lesserCalls: 60,
+	blocks: 32, calls: 132, cold: 400, sessions: 16, slices: 8, slice: 100 * time.Millisecond, fewerBlocks: 6, fewerCalls: 60,
 	servers: 20, pause: 300 * time.Millisecond,
 }
 
 var shortComparison = comparisonPlan{
-	rounds: 2, blocks: 2, calls: 20, cold: 10, sessions: 4, slices: 2, slice: 20 * time.Millisecond, lesser: 2, lesserCalls: 5,
+	rounds: 2, blocks: 2, calls: 20, cold: 10, sessions: 4, slices: 2, slice: 20 * time.Millisecond, fewerBlocks: 2, fewerCalls: 5,
 	servers: 2, pause: 10 * time.Millisecond,
 }
 
@@ -52,16 +52,16 @@ type samples struct {
 	rounds [2][]float64
 }
 
-// The figures, in the order of the report.
+// The names of the figures, in the order of the report.
 const (
-	theCost   = "a call, 1 session"
-	thePile   = "a call, 16 sessions"
-	theCall   = "p50 of a call, 1 session"
-	theCrowd  = "calls/s, 16 sessions"
-	theBridge = "p50 of a call, `collie stdio` beside a gateway"
-	theList   = "p50 of tools/list, 200 tools"
-	theStart  = "start from the cache to the whole list"
-	theWeight = "memory at rest"
+	costOfOneSession   = "a call, 1 session"
+	costOfManySessions = "a call, 16 sessions"
+	callLatency        = "p50 of a call, 1 session"
+	throughputFigure   = "calls/s, 16 sessions"
+	bridgeLatency      = "p50 of a call, `collie stdio` beside a gateway"
+	listLatency        = "p50 of tools/list, 200 tools"
+	startDuration      = "start from the cache to the whole list"
+	memoryAtRest       = "memory at rest"
 )
 
 // add adds the value of a figure for one side and one round.
@@ -98,8 +98,8 @@ func (c *comparison) run(ctx context.Context) error {
 	return nil
 }
 
-// rig is one side in one round.
-type rig struct {
+// sideInRound is one side in one round.
+type sideInRound struct {
 	gateway *daemon
 	one     *httpClient
 	bridge  *stdioClient
@@ -114,18 +114,18 @@ func (c *comparison) round(ctx context.Context, n int) error {
 	if n%2 == 1 {
 		slices.Reverse(order)
 	}
-	var rigs [2]*rig
+	var rigs [2]*sideInRound
 	for _, i := range order {
-		if err := c.start(ctx, i); err != nil {
+		if err := c.measureStart(ctx, i); err != nil {
 			return err
 		}
-		r, err := c.open(ctx, i, &end)
+		r, err := c.openSide(ctx, i, &end)
 		if err != nil {
 			return err
 		}
 		rigs[i] = r
 	}
-	for _, step := range []func(context.Context, [2]*rig, []int) error{c.calls, c.crowds, c.lists, c.bridges} {
+	for _, step := range []func(context.Context, [2]*sideInRound, []int) error{c.measureCalls, c.measureCrowds, c.measureLists, c.measureBridges} {
 		if err := step(ctx, rigs, order); err != nil {
 			return err
 		}
@@ -133,8 +133,8 @@ func (c *comparison) round(ctx context.Context, n int) error {
 	return nil
 }
 
-// start measures a start from the cache.
-func (c *comparison) start(ctx context.Context, i int) error {
+// measureStart measures a start from the cache.
+func (c *comparison) measureStart(ctx context.Context, i int) error {
 	b, in := c.sides[i], c.warm[i]
 	d, err := b.start(ctx, in, collieListens)
 	if err != nil {
@@ -145,18 +145,18 @@ func (c *comparison) start(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	c.add(i, row{Name: theStart, Unit: "ms", Limit: slowest}, micros(l.at.Sub(d.begun))/1000)
+	c.add(i, row{Name: startDuration, Unit: "ms", Limit: slowest}, micros(l.at.Sub(d.begun))/1000)
 	return nil
 }
 
-// open starts a gateway in a new home and connects all clients.
-func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error) {
+// openSide starts a gateway in a new home and connects all clients.
+func (c *comparison) openSide(ctx context.Context, i int, end *stopper) (*sideInRound, error) {
 	b := c.sides[i]
 	home, config, err := b.home(map[string]command{"fake": {b.lean.program}, "many": {b.lean.program, "--tools", "200"}})
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{}
+	r := &sideInRound{}
 	if r.gateway, err = end.daemon(b.serveIn(ctx, home, config, collieReady)); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error
 		return nil, err
 	}
 	if v, err := memory(r.gateway.cmd.Process.Pid, "VmRSS"); err == nil { // if the system has no such figure, none is reported
-		c.add(i, row{Name: theWeight, Unit: "MiB"}, v)
+		c.add(i, row{Name: memoryAtRest, Unit: "MiB"}, v)
 	}
 	if r.one, err = dialHTTP(ctx, r.gateway.endpoint, legacy); err != nil {
 		return nil, err
@@ -180,24 +180,24 @@ func (c *comparison) open(ctx context.Context, i int, end *stopper) (*rig, error
 		return nil, err
 	}
 	for _, client := range []client{r.one, r.bridge} {
-		client.prepare(callTool("fake__echo", echoed))
-		if _, err := timed(ctx, client, c.plan.cold); err != nil {
+		client.prepare(callTool("fake__echo", echoArgs))
+		if _, err := timeCalls(ctx, client, c.plan.cold); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// calls measures one client, and what its calls cost the gateway.
-func (c *comparison) calls(ctx context.Context, rigs [2]*rig, order []int) error {
+// measureCalls measures one client, and what its calls cost the gateway.
+func (c *comparison) measureCalls(ctx context.Context, rigs [2]*sideInRound, order []int) error {
 	var counters [2]counter
 	for _, i := range order {
 		var err error
-		if counters[i], err = c.count(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
+		if counters[i], err = c.startCounter(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
 			return err
 		}
 	}
-	took, err := c.turns(ctx, order, c.plan.blocks, c.plan.calls, func(i int) client { return rigs[i].one })
+	took, err := c.callInTurns(ctx, order, c.plan.blocks, c.plan.calls, func(i int) client { return rigs[i].one })
 	if err != nil {
 		return err
 	}
@@ -206,19 +206,19 @@ func (c *comparison) calls(ctx context.Context, rigs [2]*rig, order []int) error
 		if err != nil {
 			return err
 		}
-		c.add(i, row{Name: c.counter + " " + theCost, Unit: unitOf(c.counter), Limit: limitOf(c.counter)}, spent/float64(len(took[i])))
-		c.add(i, row{Name: theCall, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
+		c.add(i, row{Name: c.counter + " " + costOfOneSession, Unit: unitOf(c.counter), Limit: limitOf(c.counter)}, spent/float64(len(took[i])))
+		c.add(i, row{Name: callLatency, Unit: "µs", Limit: slowest}, micros(percentile(took[i], 50)))
 	}
 	return nil
 }
 
-// crowds measures many concurrent clients.
-func (c *comparison) crowds(ctx context.Context, rigs [2]*rig, order []int) error {
+// measureCrowds measures many concurrent clients.
+func (c *comparison) measureCrowds(ctx context.Context, rigs [2]*sideInRound, order []int) error {
 	var counters [2]counter
 	var tallies [2]tally
 	for _, i := range order {
 		var err error
-		if counters[i], err = c.count(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
+		if counters[i], err = c.startCounter(ctx, rigs[i].gateway.cmd.Process.Pid); err != nil {
 			return err
 		}
 	}
@@ -236,28 +236,28 @@ func (c *comparison) crowds(ctx context.Context, rigs [2]*rig, order []int) erro
 		if err != nil {
 			return err
 		}
-		c.add(i, row{Name: theCrowd, Unit: "/s", Limit: slowest, More: true}, tallies[i].rate())
-		c.add(i, row{Name: c.counter + " " + thePile, Unit: unitOf(c.counter)}, spent/float64(tallies[i].calls))
+		c.add(i, row{Name: throughputFigure, Unit: "/s", Limit: slowest, More: true}, tallies[i].rate())
+		c.add(i, row{Name: c.counter + " " + costOfManySessions, Unit: unitOf(c.counter)}, spent/float64(tallies[i].calls))
 	}
 	return nil
 }
 
-// lists measures the list of tools.
-func (c *comparison) lists(ctx context.Context, rigs [2]*rig, order []int) error {
+// measureLists measures the list of tools.
+func (c *comparison) measureLists(ctx context.Context, rigs [2]*sideInRound, order []int) error {
 	for _, i := range order {
 		rigs[i].one.prepare(request{method: "tools/list"})
 	}
-	return c.lesser(ctx, order, theList, func(i int) client { return rigs[i].one })
+	return c.measureMedian(ctx, order, listLatency, func(i int) client { return rigs[i].one })
 }
 
-// bridges measures a client that is connected to the gateway through `collie stdio`.
-func (c *comparison) bridges(ctx context.Context, rigs [2]*rig, order []int) error {
-	return c.lesser(ctx, order, theBridge, func(i int) client { return rigs[i].bridge })
+// measureBridges measures a client that is connected to the gateway through `collie stdio`.
+func (c *comparison) measureBridges(ctx context.Context, rigs [2]*sideInRound, order []int) error {
+	return c.measureMedian(ctx, order, bridgeLatency, func(i int) client { return rigs[i].bridge })
 }
 
-// lesser measures the median time of calls for which fewer turns suffice.
-func (c *comparison) lesser(ctx context.Context, order []int, name string, of func(int) client) error {
-	took, err := c.turns(ctx, order, c.plan.lesser, c.plan.lesserCalls, of)
+// measureMedian measures the median time of calls for which fewer turns suffice.
+func (c *comparison) measureMedian(ctx context.Context, order []int, name string, of func(int) client) error {
+	took, err := c.callInTurns(ctx, order, c.plan.fewerBlocks, c.plan.fewerCalls, of)
 	if err != nil {
 		return err
 	}
@@ -267,13 +267,13 @@ func (c *comparison) lesser(ctx context.Context, order []int, name string, of fu
 	return nil
 }
 
-// turns lets both sides make calls alternately. Every second time the order is reversed, so that neither side
+// callInTurns lets both sides make calls alternately. Every second time the order is reversed, so that neither side
 // always follows the other.
-func (c *comparison) turns(ctx context.Context, order []int, blocks, calls int, of func(int) client) (took [2][]time.Duration, err error) {
+func (c *comparison) callInTurns(ctx context.Context, order []int, blocks, calls int, of func(int) client) (took [2][]time.Duration, err error) {
 	turn := slices.Clone(order)
 	for range blocks {
 		for _, i := range turn {
-			d, err := timed(ctx, of(i), calls)
+			d, err := timeCalls(ctx, of(i), calls)
 			if err != nil {
 				return took, err
 			}
@@ -284,8 +284,8 @@ func (c *comparison) turns(ctx context.Context, order []int, blocks, calls int, 
 	return took, nil
 }
 
-// timed makes calls and returns the duration of each.
-func timed(ctx context.Context, c client, calls int) ([]time.Duration, error) {
+// timeCalls makes calls and returns the duration of each.
+func timeCalls(ctx context.Context, c client, calls int) ([]time.Duration, error) {
 	took := make([]time.Duration, calls)
 	for n := range took {
 		if ctx.Err() != nil {

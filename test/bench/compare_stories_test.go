@@ -38,7 +38,7 @@ func TestCompareQuick(t *testing.T) {
 		found[name] = r
 	}
 	for name, judged := range map[string]bool{
-		theCost: true, thePile: false, theCall: true, theCrowd: true, theBridge: true, theList: true, theStart: true, theWeight: false,
+		costOfOneSession: true, costOfManySessions: false, callLatency: true, throughputFigure: true, bridgeLatency: true, listLatency: true, startDuration: true, memoryAtRest: false,
 	} {
 		if r, ok := found[name]; !ok || r.Old <= 0 || r.New <= 0 || r.Low > r.Ratio || r.High < r.Ratio || (r.Limit != "") != judged {
 			t.Errorf("%s: %+v", name, r)

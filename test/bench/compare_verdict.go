@@ -70,7 +70,7 @@ func judge(s *samples) row {
 			logs[i] = -logs[i]
 		}
 	}
-	middle, half := interval(logs)
+	middle, half := meanInterval(logs)
 	half = min(half, 100) // a meaningless value must still be a number for JSON
 	r.Ratio, r.Low, r.High = math.Exp(middle), math.Exp(middle-half), math.Exp(middle+half)
 	switch r.Limit {
@@ -91,8 +91,8 @@ func mean(v []float64) (sum float64) {
 	return sum / float64(len(v))
 }
 
-// interval returns the mean of v and half the width of its 95 % interval, by Student's t.
-func interval(v []float64) (middle, half float64) {
+// meanInterval returns the mean of v and half the width of its 95 % interval, by Student's t.
+func meanInterval(v []float64) (middle, half float64) {
 	middle = mean(v)
 	n := float64(len(v))
 	if n < 2 {
@@ -102,11 +102,11 @@ func interval(v []float64) (middle, half float64) {
 	for _, x := range v {
 		squares += (x - middle) * (x - middle)
 	}
-	return middle, student(len(v)-1) * math.Sqrt(squares/(n-1)/n)
+	return middle, studentQuantile(len(v)-1) * math.Sqrt(squares/(n-1)/n)
 }
 
-// student returns the 97.5 % quantile of Student's t by degrees of freedom.
-func student(freedom int) float64 {
+// studentQuantile returns the 97.5 % quantile of Student's t by degrees of freedom.
+func studentQuantile(freedom int) float64 {
 	known := []float64{
 		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
 		2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -132,7 +132,7 @@ func (v *verdict) table() string {
 			word = "WORSE"
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f … %.3f\t%s\t%s\n",
-			r.Name, written(r.Old, r.Unit), written(r.New, r.Unit), r.Ratio, r.Low, r.High, r.Limit, word)
+			r.Name, formatValue(r.Old, r.Unit), formatValue(r.New, r.Unit), r.Ratio, r.Low, r.High, r.Limit, word)
 	}
 	_ = w.Flush()
 	word := "not worse"
@@ -142,7 +142,7 @@ func (v *verdict) table() string {
 	return b.String() + "\nA ratio above 1 means that the new program is slower, dearer or larger. It is " + word + ".\n"
 }
 
-func written(v float64, unit string) string {
+func formatValue(v float64, unit string) string {
 	digits := 2
 	if v >= 100 {
 		digits = 0

@@ -50,7 +50,7 @@ var soughtWords = []struct{ what, word string }{
 // conversations measures the agent host: how long the pieces of a model's answer take from the provider to the client,
 // how much processor time and memory that needs, and how fast conversations are found and opened.
 func (b *bench) conversations(ctx context.Context) error {
-	if err := b.picking(ctx); err != nil {
+	if err := b.measureKeyChoice(ctx); err != nil {
 		return err
 	}
 	pieces := b.plan.deltas
@@ -63,25 +63,25 @@ func (b *bench) conversations(ctx context.Context) error {
 	at := httptest.NewServer(fake)
 	defer at.Close()
 	defer at.CloseClientConnections()
-	t := &talks{bench: b, provider: at.URL + "/v1", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
+	t := &talkBench{bench: b, provider: at.URL + "/v1", client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}}
 	defer t.client.CloseIdleConnections()
-	for _, part := range []func(context.Context) error{t.fill, t.ready, t.memory, t.find, t.streams} {
+	for _, part := range []func(context.Context) error{t.fill, t.measureFirstList, t.measureMemory, t.measureSearch, t.measureStreams} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
-	return errors.Join(faults(fake)...)
+	return errors.Join(providerFaults(fake)...)
 }
 
-func faults(fake *provider.Server) (errs []error) {
+func providerFaults(fake *provider.Server) (errs []error) {
 	for _, f := range fake.Faults() {
 		errs = append(errs, errors.New("the provider refused: "+f))
 	}
 	return errs
 }
 
-// talks is a home with many conversations, and a fake model provider that answers in them.
-type talks struct {
+// talkBench is a home with many conversations, and a fake model provider that answers in them.
+type talkBench struct {
 	*bench
 	provider     string
 	client       *http.Client
@@ -90,9 +90,9 @@ type talks struct {
 	session      string // one of the long ones
 }
 
-// picking measures how long the pool of keys takes to choose a key for a request, compared with the minimum that any pool
+// measureKeyChoice measures how long the pool of keys takes to choose a key for a request, compared with the minimum that any pool
 // needs: a mutex and a map.
-func (b *bench) picking(ctx context.Context) error {
+func (b *bench) measureKeyChoice(ctx context.Context) error {
 	keys := make([]keypool.Key, poolKeys)
 	for i := range keys {
 		keys[i] = keypool.Key{Label: strconv.Itoa(i), Secret: "s", Weight: i%5 + 1}
@@ -133,13 +133,13 @@ func (b *bench) picking(ctx context.Context) error {
 		}
 	}
 	b.add(fmt.Sprintf("conversations: choosing one of %d keys", poolKeys), nanoseconds, took, atMost(100))
-	b.add("conversations: the same ÷ a free mutex and a look into a map", ratio, each(took, floor, div), bound{})
+	b.add("conversations: the same ÷ a free mutex and a look into a map", ratio, combineRounds(took, floor, div), bound{})
 	b.add(fmt.Sprintf("conversations: the one of %d keys that a conversation keeps", poolKeys), nanoseconds, kept, atMost(100))
 	return nil
 }
 
 // fill makes the home: its settings, and a file of conversations with longSession messages each.
-func (t *talks) fill(ctx context.Context) error {
+func (t *talkBench) fill(ctx context.Context) error {
 	dir, err := os.MkdirTemp(t.dir, "talks-")
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func longTalk(n, seed int) string {
 }
 
 // serve runs `collie serve` while use runs, which gets the address of its API.
-func (t *talks) serve(ctx context.Context, use func(*daemon, *api) error) error {
+func (t *talkBench) serve(ctx context.Context, use func(*daemon, *api) error) error {
 	d, err := t.serveIn(ctx, t.home, t.config, collieListens)
 	if err != nil {
 		return err
@@ -259,8 +259,8 @@ func (a *api) ask(ctx context.Context, method, path, body string) (gjson.Result,
 	return gjson.ParseBytes(text), time.Since(begun), err
 }
 
-// ready measures the time from the start of a gateway to its first list of conversations.
-func (t *talks) ready(ctx context.Context) error {
+// measureFirstList measures the time from the start of a gateway to its first list of conversations.
+func (t *talkBench) measureFirstList(ctx context.Context) error {
 	var took []float64
 	for range t.plan.rounds + 1 { // the first makes keys and folders
 		err := t.serve(ctx, func(d *daemon, a *api) error {
@@ -276,12 +276,12 @@ func (t *talks) ready(ctx context.Context) error {
 	return nil
 }
 
-// memory measures the memory of a gateway in which turns run.
-func (t *talks) memory(ctx context.Context) error {
+// measureMemory measures the memory of a gateway in which turns run.
+func (t *talkBench) measureMemory(ctx context.Context) error {
 	var all, anonymous []float64
 	for range t.plan.rounds {
 		err := t.serve(ctx, func(d *daemon, a *api) error {
-			_, err := listen(ctx, t.plan.talkers, t.plan.deltas, a.turn, func(bool) {
+			_, err := readStreams(ctx, t.plan.talkers, t.plan.deltas, a.openTurn, func(bool) {
 				if v, err := memory(d.cmd.Process.Pid, "VmRSS"); err == nil {
 					all = append(all, v)
 				}
@@ -301,8 +301,8 @@ func (t *talks) memory(ctx context.Context) error {
 	return nil
 }
 
-// find measures searching all messages and opening a long conversation, over HTTP.
-func (t *talks) find(ctx context.Context) error {
+// measureSearch measures searching all messages and opening a long conversation, over HTTP.
+func (t *talkBench) measureSearch(ctx context.Context) error {
 	return t.serve(ctx, func(_ *daemon, a *api) error {
 		ask := func(path string, check func(gjson.Result) bool) (took []float64, err error) {
 			for round := range t.plan.rounds + 1 { // the first fills caches
@@ -334,9 +334,9 @@ func (t *talks) find(ctx context.Context) error {
 	})
 }
 
-// streams measures how long pieces of an answer take through the gateway. It alternates with the bare relay, which passes
+// measureStreams measures how long pieces of an answer take through the gateway. It alternates with the bare relay, which passes
 // on the provider's bytes unchanged.
-func (t *talks) streams(ctx context.Context) error {
+func (t *talkBench) measureStreams(ctx context.Context) error {
 	relay, err := startDaemon(ctx, serverReady, t.relay, "-stream", t.provider+"/chat/completions")
 	if err != nil {
 		return err
@@ -347,11 +347,11 @@ func (t *talks) streams(ctx context.Context) error {
 		for _, n := range t.plan.streams {
 			var p50, p99, floor50, floor99, cores, floorCores []float64
 			for range t.plan.rounds {
-				through, used, err := t.measured(ctx, d, n, a.turn)
+				through, used, err := t.measurePieces(ctx, d, n, a.openTurn)
 				if err != nil {
 					return err
 				}
-				alone, relayed, err := t.measured(ctx, relay, n, floor.completion)
+				alone, relayed, err := t.measurePieces(ctx, relay, n, floor.openCompletion)
 				if err != nil {
 					return fmt.Errorf("bare relay: %w", err)
 				}
@@ -364,10 +364,10 @@ func (t *talks) streams(ctx context.Context) error {
 			who := fmt.Sprintf(", %d streaming", n)
 			t.add("conversations: p50, provider to listener"+who, milliseconds, p50, atMost(1))
 			t.add("conversations: p99, provider to listener"+who, milliseconds, p99, atMost(5))
-			t.add("conversations: p50 ÷ bare relay"+who, ratio, each(p50, floor50, div), bound{})
-			t.add("conversations: p99 ÷ bare relay"+who, ratio, each(p99, floor99, div), bound{})
+			t.add("conversations: p50 ÷ bare relay"+who, ratio, combineRounds(p50, floor50, div), bound{})
+			t.add("conversations: p99 ÷ bare relay"+who, ratio, combineRounds(p99, floor99, div), bound{})
 			t.add("conversations: processors used"+who, processors, cores, atMost(1))
-			t.add("conversations: processors used ÷ bare relay"+who, ratio, each(cores, floorCores, div), bound{})
+			t.add("conversations: processors used ÷ bare relay"+who, ratio, combineRounds(cores, floorCores, div), bound{})
 			t.add("conversations: p50, bare relay"+who, milliseconds, floor50, bound{})
 			t.add("conversations: p99, bare relay"+who, milliseconds, floor99, bound{})
 		}
@@ -375,11 +375,11 @@ func (t *talks) streams(ctx context.Context) error {
 	})
 }
 
-// measured returns how long pieces take while n answers stream, and how many processors the program in between uses.
-func (t *talks) measured(ctx context.Context, d *daemon, n int, open opener) (took []time.Duration, used float64, err error) {
+// measurePieces returns how long pieces take while n answers stream, and how many processors the program in between uses.
+func (t *talkBench) measurePieces(ctx context.Context, d *daemon, n int, open openStream) (took []time.Duration, used float64, err error) {
 	var begun time.Time
 	var before time.Duration
-	took, err = listen(ctx, n, t.plan.deltas, open, func(first bool) {
+	took, err = readStreams(ctx, n, t.plan.deltas, open, func(first bool) {
 		now, err := cpuTime(d.cmd.Process.Pid)
 		switch {
 		case err != nil:
@@ -392,11 +392,11 @@ func (t *talks) measured(ctx context.Context, d *daemon, n int, open opener) (to
 	return took, used, err
 }
 
-// opener begins an answer and returns its stream.
-type opener func(ctx context.Context) (io.ReadCloser, error)
+// openStream begins an answer and returns its stream.
+type openStream func(ctx context.Context) (io.ReadCloser, error)
 
-// turn sends a message in a new conversation, and returns the stream of the turn's events.
-func (a *api) turn(ctx context.Context) (io.ReadCloser, error) {
+// openTurn sends a message in a new conversation, and returns the stream of the turn's events.
+func (a *api) openTurn(ctx context.Context) (io.ReadCloser, error) {
 	made, _, err := a.ask(ctx, http.MethodPost, "/sessions", "{}")
 	if err != nil {
 		return nil, err
@@ -408,8 +408,8 @@ func (a *api) turn(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// completion sends a request to the provider, without Collie, and returns the stream of the answer.
-func (a *api) completion(ctx context.Context) (io.ReadCloser, error) {
+// openCompletion sends a request to the provider, without Collie, and returns the stream of the answer.
+func (a *api) openCompletion(ctx context.Context) (io.ReadCloser, error) {
 	resp, err := a.send(ctx, http.MethodPost, "", "text/event-stream", `{"model":"m","stream":true,"messages":[{"role":"user","content":"go on"}]}`)
 	if err != nil {
 		return nil, err
@@ -417,10 +417,10 @@ func (a *api) completion(ctx context.Context) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// listen opens n streams at once, of answers with so many pieces each, and returns how long the pieces took. It counts
+// readStreams opens n streams at once, of answers with so many pieces each, and returns how long the pieces took. It counts
 // only pieces that arrive while all n streams are running. It calls mark(true) when that period begins, and mark(false)
 // when it ends.
-func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bool)) (took []time.Duration, err error) {
+func readStreams(ctx context.Context, n, pieces int, open openStream, mark func(begins bool)) (took []time.Duration, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var (
@@ -437,7 +437,7 @@ func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bo
 			got, mine := 0, make([]time.Duration, 0, pieces)
 			err := pause(ctx, deltaPace*time.Duration(i)/time.Duration(n)) // else all pieces are sent at the same moments
 			if err == nil {
-				err = read(ctx, open, func(late time.Duration) {
+				err = readStream(ctx, open, func(late time.Duration) {
 					first()
 					got++
 					select {
@@ -474,8 +474,8 @@ func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bo
 	return took, nil
 }
 
-// read reads an answer, and calls each with the time that each of its pieces took.
-func read(ctx context.Context, open opener, each func(late time.Duration)) error {
+// readStream reads an answer, and calls each with the time that each of its pieces took.
+func readStream(ctx context.Context, open openStream, each func(late time.Duration)) error {
 	body, err := open(ctx)
 	if err != nil {
 		return err
@@ -485,16 +485,16 @@ func read(ctx context.Context, open opener, each func(late time.Duration)) error
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		now := time.Now()
-		for _, sent := range stamps(lines.Bytes()) {
+		for _, sent := range sentTimes(lines.Bytes()) {
 			each(now.Sub(sent))
 		}
 	}
 	return lines.Err()
 }
 
-// stamps returns the sending times in a line of a stream. The fake provider writes the time as the text of each piece; a
+// sentTimes returns the sending times in a line of a stream. The fake provider writes the time as the text of each piece; a
 // line of Collie may join several pieces.
-func stamps(line []byte) (sent []time.Time) {
+func sentTimes(line []byte) (sent []time.Time) {
 	for _, key := range []string{`"type":"text.delta"`, `"object":"chat.completion.chunk"`} {
 		if !bytes.Contains(line, []byte(key)) {
 			continue

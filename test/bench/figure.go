@@ -68,9 +68,9 @@ func (f figure) median() float64 {
 // relative reports whether a figure does not depend on the speed of the machine.
 func (f figure) relative() bool { return f.unit == ratio || f.unit == percent }
 
-// far returns an error for each relative figure that misses its budget by more than a factor of five in every round. A
+// farOffBudget returns an error for each relative figure that misses its budget by more than a factor of five in every round. A
 // round or two may be bad because other programs were using the machine.
-func far(figures []figure) error {
+func farOffBudget(figures []figure) error {
 	var errs []error
 	for _, f := range figures {
 		if f.relative() && len(f.rounds) > 0 && !slices.ContainsFunc(f.rounds, func(v float64) bool { return f.bound.holds(v, 5) }) {
@@ -87,16 +87,16 @@ func percentile(d []time.Duration, p int) time.Duration {
 	return d[(len(d)-1)*p/100]
 }
 
-// nearest returns the p-th percentile of v by nearest rank: the least value such that p percent of v are not above it.
-func nearest(v []float64, p int) float64 {
+// nearestRank returns the p-th percentile of v by nearest rank: the least value such that p percent of v are not above it.
+func nearestRank(v []float64, p int) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return s[(len(s)*p+99)/100-1]
 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// each combines the rounds of two figures, one by one.
-func each(a, b []float64, f func(a, b float64) float64) []float64 {
+// combineRounds combines the rounds of two figures, one by one.
+func combineRounds(a, b []float64, f func(a, b float64) float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {
 		out[i] = f(a[i], b[i])
@@ -110,8 +110,8 @@ func repeat(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) 
 func div(a, b float64) float64 { return a / b }
 func sub(a, b float64) float64 { return a - b }
 
-// measured returns the rounds of a figure that was measured once, or not at all because of err.
-func measured(v float64, err error) []float64 {
+// roundsOf returns the rounds of a figure that was measured once, or not at all because of err.
+func roundsOf(v float64, err error) []float64 {
 	if err != nil {
 		return nil
 	}

@@ -19,10 +19,10 @@ func (b *bench) finding(context.Context) error {
 		file, what  string
 		first, five bound
 	}{
-		{"english", "English questions", atLeast(70), atLeast(90)},
-		{"chinese", "Chinese questions, Chinese definitions", atLeast(70), atLeast(90)},
-		{"chinese-over-english", "Chinese questions, English definitions", bound{}, bound{}},
-		{"held-back", "questions held back", bound{}, bound{}},
+		{file: "english", what: "English questions", first: atLeast(70), five: atLeast(90)},
+		{file: "chinese", what: "Chinese questions, Chinese definitions", first: atLeast(70), five: atLeast(90)},
+		{file: "chinese-over-english", what: "Chinese questions, English definitions", first: bound{}, five: bound{}},
+		{file: "held-back", what: "questions held back", first: bound{}, five: bound{}},
 	} {
 		all, first, few, err := catalogs.Found("questions/" + q.file)
 		if err != nil {
@@ -48,7 +48,7 @@ func (b *bench) finding(context.Context) error {
 		x := find.New(docs)
 		made := time.Since(begun)
 		begun = time.Now()
-		if err := parse(); err != nil {
+		if err := parseDefinitions(); err != nil {
 			return err
 		}
 		index, parts = append(index, micros(made)/1000), append(parts, float64(made)/float64(time.Since(begun)))
@@ -66,8 +66,8 @@ func (b *bench) finding(context.Context) error {
 	return nil
 }
 
-// parse parses the recorded definitions as JSON, to measure the speed of the machine.
-func parse() error {
+// parseDefinitions parses the recorded definitions as JSON, to measure the speed of the machine.
+func parseDefinitions() error {
 	for _, s := range catalogs.Servers() {
 		for _, def := range s.Tools {
 			var v any

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// optional are the list requests whose answers are not needed to call a tool.
-const optional = "resources/list,resources/templates/list,prompts/list"
+// optionalLists are the list requests whose answers are not needed to call a tool.
+const optionalLists = "resources/list,resources/templates/list,prompts/list"
 
-// trip is the simulated duration of a request to a remote server.
-const trip = 200 * time.Millisecond
+// tripTime is the simulated duration of a request to a remote server.
+const tripTime = 200 * time.Millisecond
 
 // firstCalls measures how long the first call of a server takes that is not running, compared with a start of the server
 // without Collie. It does so for a server of both eras with clients of each, known from the cache and never seen; with
@@ -36,16 +36,16 @@ func (b *bench) firstCalls(ctx context.Context) error {
 		}{{"", both}, {", a process a session", alone}} {
 			warm, err := b.firstCallsOf(ctx, e, server.entry, true)
 			if err != nil {
-				return fmt.Errorf("%s%s, known: %w", e.word(), server.what, err)
+				return fmt.Errorf("%s%s, known: %w", e.forPeople(), server.what, err)
 			}
 			cold, err := b.firstCallsOf(ctx, e, server.entry, false)
 			if err != nil {
-				return fmt.Errorf("%s%s, never seen: %w", e.word(), server.what, err)
+				return fmt.Errorf("%s%s, never seen: %w", e.forPeople(), server.what, err)
 			}
-			who := fmt.Sprintf(", server of both eras, %s client%s", e.word(), server.what)
-			b.add("first call ÷ the server's own start"+who, ratio, each(warm.call, own, div), atMost(1.1))
-			b.add("the same of a server never seen, after the list"+who, ratio, each(cold.call, own, div), atMost(1.1))
-			b.add("the same of a server never seen, with the list"+who, ratio, each(cold.all, own, div), bound{})
+			who := fmt.Sprintf(", server of both eras, %s client%s", e.forPeople(), server.what)
+			b.add("first call ÷ the server's own start"+who, ratio, combineRounds(warm.call, own, div), atMost(1.1))
+			b.add("the same of a server never seen, after the list"+who, ratio, combineRounds(cold.call, own, div), atMost(1.1))
+			b.add("the same of a server never seen, with the list"+who, ratio, combineRounds(cold.all, own, div), bound{})
 		}
 	}
 	return b.firstCallsBeside(ctx)
@@ -57,7 +57,7 @@ func (b *bench) firstCallsBeside(ctx context.Context) error {
 	for _, lists := range []struct {
 		what string
 		args []string
-	}{{"", nil}, {"hung", []string{"--hang", optional}}, {"slow", []string{"--slow", optional}}} {
+	}{{"", nil}, {"hung", []string{"--hang", optionalLists}}, {"slow", []string{"--slow", optionalLists}}} {
 		for _, warm := range []bool{true, false} {
 			took, err := b.firstCallsOf(ctx, legacy, map[string]any{"command": b.lean.program, "args": lists.args}, warm)
 			if err != nil {
@@ -68,10 +68,10 @@ func (b *bench) firstCallsBeside(ctx context.Context) error {
 				of, what = took.all, "first list and call of a server never seen"
 			}
 			if lists.what == "" {
-				plain[warm] = nearest(of, 50)
+				plain[warm] = nearestRank(of, 50)
 				continue
 			}
-			added := each(of, repeat(plain[warm], len(of)), sub)
+			added := combineRounds(of, repeat(plain[warm], len(of)), sub)
 			b.add(lists.what+" optional lists add to the "+what, milliseconds, added, atMost(50))
 		}
 	}
@@ -80,7 +80,7 @@ func (b *bench) firstCallsBeside(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.add(fmt.Sprintf("round trips of a first call in sequence, HTTP at %v a request, %s", trip, e.word()), number, n, atMost(3))
+		b.add(fmt.Sprintf("round trips of a first call in sequence, HTTP at %v a request, %s", tripTime, e.forPeople()), number, n, atMost(3))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (b *bench) ownStarts(ctx context.Context) (took []float64, err error) {
 		if err != nil {
 			return nil, err
 		}
-		s.prepare(callTool("echo", echoed))
+		s.prepare(callTool("echo", echoArgs))
 		_, err = s.call()
 		took = append(took, micros(time.Since(begun))/1000)
 		if cerr := s.close(); err == nil {
@@ -106,12 +106,12 @@ func (b *bench) ownStarts(ctx context.Context) (took []float64, err error) {
 	return took, nil
 }
 
-// firsts are the durations of first calls, alone and including the list before them, in ms.
-type firsts struct{ call, all []float64 }
+// firstCallTimes are the durations of first calls, alone and including the list before them, in ms.
+type firstCallTimes struct{ call, all []float64 }
 
 // firstCallsOf measures first calls of a server by clients of an era. If warm, an earlier gateway of the home knows the
 // server, and a modern client has called it there; otherwise each gateway sees it for the first time.
-func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, warm bool) (out firsts, err error) {
+func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, warm bool) (out firstCallTimes, err error) {
 	in, err := b.installOne(entry)
 	if err == nil && warm {
 		_, _, err = b.firstCall(ctx, in, collieReady, modern) // the last event has all figures
@@ -169,27 +169,27 @@ func (b *bench) firstCall(ctx context.Context, in *installation, ready *regexp.R
 		return 0, 0, err
 	}
 	listed := time.Now()
-	c.prepare(callTool("s__echo", echoed))
+	c.prepare(callTool("s__echo", echoArgs))
 	_, err = c.call()
 	return time.Since(listed), time.Since(begun), err
 }
 
 // roundTrips returns how many consecutive requests a first call of a remote server waits for.
 func (b *bench) roundTrips(ctx context.Context, e era) (n []float64, err error) {
-	server, err := b.lean.serve(ctx, "--era", "both", "--lag", trip.String())
+	server, err := b.lean.serve(ctx, "--era", "both", "--lag", tripTime.String())
 	if err != nil {
 		return nil, err
 	}
 	defer server.stop() //nolint:errcheck // it returns nil
 	took, err := b.firstCallsOf(ctx, e, map[string]any{"url": server.url}, true)
 	for _, ms := range took.call {
-		n = append(n, math.Floor(ms/(micros(trip)/1000)))
+		n = append(n, math.Floor(ms/(micros(tripTime)/1000)))
 	}
 	return n, err
 }
 
-// word returns an era's name for people.
-func (e era) word() string {
+// forPeople returns an era's name for people.
+func (e era) forPeople() string {
 	if e == modern {
 		return "modern"
 	}

@@ -39,14 +39,14 @@ func (b *bench) latency(ctx context.Context, s subject) error {
 	add := func(what string, u unit, rounds []float64, limit bound) {
 		b.add(s.prefix+what, u, rounds, s.budget(limit))
 	}
-	add("p50 of a call, one client ÷ bare relay", ratio, each(l.collie.p50, l.relay.p50, div), atMost(1.05))
-	add("p50 of a call, one client ÷ direct HTTP", ratio, each(l.collie.p50, l.http.p50, div), bound{})
-	add("the same, modern era", ratio, each(l.collieModern.p50, l.httpModern.p50, div), atMost(1.55))
-	add("p50 added to stdio, over HTTP", microseconds, each(l.collie.p50, l.stdio.p50, sub), atMost(150))
-	add("p99 added to stdio, over HTTP", microseconds, each(l.collie.p99, l.stdio.p99, sub), atMost(2000))
-	add("p50 added to stdio, `collie stdio`", microseconds, each(l.collieStdio.p50, l.stdio.p50, sub), bound{})
-	add("p50 added to stdio, bare relay over HTTP", microseconds, each(l.relay.p50, l.stdio.p50, sub), bound{})
-	add("p50 of a call, bare relay ÷ direct HTTP", ratio, each(l.relay.p50, l.http.p50, div), bound{})
+	add("p50 of a call, one client ÷ bare relay", ratio, combineRounds(l.collie.p50, l.relay.p50, div), atMost(1.05))
+	add("p50 of a call, one client ÷ direct HTTP", ratio, combineRounds(l.collie.p50, l.http.p50, div), bound{})
+	add("the same, modern era", ratio, combineRounds(l.collieModern.p50, l.httpModern.p50, div), atMost(1.55))
+	add("p50 added to stdio, over HTTP", microseconds, combineRounds(l.collie.p50, l.stdio.p50, sub), atMost(150))
+	add("p99 added to stdio, over HTTP", microseconds, combineRounds(l.collie.p99, l.stdio.p99, sub), atMost(2000))
+	add("p50 added to stdio, `collie stdio`", microseconds, combineRounds(l.collieStdio.p50, l.stdio.p50, sub), bound{})
+	add("p50 added to stdio, bare relay over HTTP", microseconds, combineRounds(l.relay.p50, l.stdio.p50, sub), bound{})
+	add("p50 of a call, bare relay ÷ direct HTTP", ratio, combineRounds(l.relay.p50, l.http.p50, div), bound{})
 	for _, lane := range l.all() {
 		add("p50, "+lane.name, microseconds, lane.p50, bound{})
 		add("p99, "+lane.name, microseconds, lane.p99, bound{})
@@ -105,7 +105,7 @@ func (b *bench) openLanes(ctx context.Context, s subject, end *stopper) (*lanes,
 			return nil, fmt.Errorf("%s: %w", o.lane.name, err)
 		}
 		end.add(c.close)
-		c.prepare(callTool(o.tool, echoed))
+		c.prepare(callTool(o.tool, echoArgs))
 		if _, err := c.call(); err != nil { // the first one may start something
 			return nil, fmt.Errorf("%s: %w", o.lane.name, err)
 		}

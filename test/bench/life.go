@@ -84,7 +84,7 @@ func (b *bench) recovery(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.prepare(callTool("echo", echoed))
+		s.prepare(callTool("echo", echoArgs))
 		_, err = s.call()
 		floor = append(floor, micros(time.Since(begun))/1000)
 		if cerr := s.close(); err == nil {
@@ -95,7 +95,7 @@ func (b *bench) recovery(ctx context.Context) error {
 		}
 	}
 	b.add("the next call after SIGKILL of its server", milliseconds, idle, atMost(2000))
-	b.add("p90 of the calls after SIGKILL", milliseconds, []float64{nearest(idle, 90)}, bound{})
+	b.add("p90 of the calls after SIGKILL", milliseconds, []float64{nearestRank(idle, 90)}, bound{})
 	b.add("the next call after SIGKILL in mid-call", milliseconds, busy, atMost(2000))
 	b.add("start of that server alone to its first answer", milliseconds, floor, bound{})
 	return nil
@@ -131,7 +131,7 @@ func (b *bench) afterKill(ctx context.Context, d *daemon, c *httpClient, busy bo
 	if err := end(ctx, pid); err != nil {
 		return 0, err
 	}
-	c.prepare(callTool("fake__echo", echoed))
+	c.prepare(callTool("fake__echo", echoArgs))
 	begun := time.Now()
 	if _, err := c.call(); err != nil {
 		return 0, err

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 		return err
 	}
 	if *check {
-		return far(figures)
+		return farOffBudget(figures)
 	}
 	return nil
 }

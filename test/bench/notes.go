@@ -52,7 +52,7 @@ func (b *bench) notes(ctx context.Context) error {
 				return err
 			}
 		}
-		b.add("p50 of "+what.name+" ÷ its requests alone", ratio, each(through.p50, alone.p50, div), bound{})
+		b.add("p50 of "+what.name+" ÷ its requests alone", ratio, combineRounds(through.p50, alone.p50, div), bound{})
 		b.add("kernel requests of "+what.name, number, []float64{float64(len(floor.calls))}, bound{})
 		b.add("p50, "+through.name, microseconds, through.p50, bound{})
 		b.add("p50, "+alone.name, microseconds, alone.p50, bound{})

@@ -18,15 +18,15 @@ var mostAtRest = map[int]float64{1: 14, 50: 30}
 // its lists.
 func (b *bench) startAndRest(ctx context.Context) error {
 	for _, n := range b.plan.servers {
-		if err := b.rest(ctx, n); err != nil {
+		if err := b.measureRest(ctx, n); err != nil {
 			return fmt.Errorf("%d servers: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// rest measures a gateway with n idle servers: its memory, its wake-ups, its start and, if n > 1, its lists.
-func (b *bench) rest(ctx context.Context, n int) error {
+// measureRest measures a gateway with n idle servers: its memory, its wake-ups, its start and, if n > 1, its lists.
+func (b *bench) measureRest(ctx context.Context, n int) error {
 	servers := map[string]command{}
 	for i := range n {
 		servers[fmt.Sprintf("server%02d", i)] = command{b.lean.program, "--tools", fmt.Sprint(b.plan.tools)}

@@ -62,12 +62,12 @@ func (b *bench) report(s subject, n int, c *crowd) {
 	if v, ok := mostCPU[n]; ok {
 		most = atMost(v)
 	}
-	add("calls/s ÷ bare relay", ratio, each(c.collie.rates, c.relay.rates, div), least)
+	add("calls/s ÷ bare relay", ratio, combineRounds(c.collie.rates, c.relay.rates, div), least)
 	if len(c.collie.cpu) == len(c.relay.cpu) {
-		add("CPU per 10,000 calls ÷ bare relay", ratio, each(c.collie.cpu, c.relay.cpu, div), most)
+		add("CPU per 10,000 calls ÷ bare relay", ratio, combineRounds(c.collie.cpu, c.relay.cpu, div), most)
 	}
-	add("calls/s ÷ direct HTTP", ratio, each(c.collie.rates, c.direct.rates, div), bound{})
-	add("calls/s ÷ direct HTTP, bare relay", ratio, each(c.relay.rates, c.direct.rates, div), bound{})
+	add("calls/s ÷ direct HTTP", ratio, combineRounds(c.collie.rates, c.direct.rates, div), bound{})
+	add("calls/s ÷ direct HTTP, bare relay", ratio, combineRounds(c.relay.rates, c.direct.rates, div), bound{})
 	add("CPU per 10,000 calls", seconds, c.collie.cpu, bound{})
 	add("CPU per 10,000 calls, bare relay", seconds, c.relay.cpu, bound{})
 	add("calls/s, direct HTTP", perSecond, c.direct.rates, bound{})
@@ -127,7 +127,7 @@ func (s *side) open(ctx context.Context, n int) error {
 			return err
 		}
 		s.clients = append(s.clients, c)
-		c.prepare(callTool(s.tool, echoed))
+		c.prepare(callTool(s.tool, echoArgs))
 		if _, err := c.call(); err != nil { // the first one may start something
 			return err
 		}

@@ -228,7 +228,7 @@ func (v *vaultCase) appends(ctx context.Context, a asker) error {
 		ours, plain = append(ours, p50), append(plain, micros(percentile(least, 50))/1000)
 	}
 	v.add("vault: p50 of an append", milliseconds, ours, atMost(2))
-	v.add("vault: p50 of an append ÷ a plain insert and commit", ratio, each(ours, plain, div), bound{})
+	v.add("vault: p50 of an append ÷ a plain insert and commit", ratio, combineRounds(ours, plain, div), bound{})
 	v.add("vault: p50 of a plain insert and commit", milliseconds, plain, bound{})
 	v.add("vault: p50 of an append that is the first change of its document", milliseconds, first, bound{})
 	return nil

@@ -116,12 +116,12 @@ func (b *bench) warmStart(ctx context.Context) error {
 		return err
 	}
 	b.add("start to all listed, from the cache"+who, milliseconds, warm, atMost(22))
-	b.add("p90 of the starts from the cache", milliseconds, []float64{nearest(warm, 90)}, bound{})
+	b.add("p90 of the starts from the cache", milliseconds, []float64{nearestRank(warm, 90)}, bound{})
 	b.add("of such a start until it listens", milliseconds, listening, bound{})
 	b.add("of such a start for the client's handshake and list", milliseconds, first, bound{})
 	b.add("a bare HTTP server, start to an answer of that size", milliseconds, floor, bound{})
 	b.add("start to all listed, without cache"+who, milliseconds, cold, bound{})
-	b.add("start without cache ÷ what one server needs", ratio, each(cold, repeat(micros(b.plan.boot)/1000, len(cold)), div), atMost(2))
+	b.add("start without cache ÷ what one server needs", ratio, combineRounds(cold, repeat(micros(b.plan.boot)/1000, len(cold)), div), atMost(2))
 	b.add(fmt.Sprintf("RSS at rest, %d servers in the cache", in.servers), mebibytes, rss, atMost(30))
 	return nil
 }

@@ -59,7 +59,7 @@ func TestClientRole(t *testing.T) {
 		is, results := b.client(t, suite.release, command, suite.args)
 		behind[suite.name] = fmt.Sprintf("%d/%d alone, %d/%d with Collie between",
 			conformance.Count(alone[run]), len(alone[run]), conformance.Count(is), len(is))
-		for _, scenario := range lost(t, run, alone, is) {
+		for _, scenario := range lostScenarios(t, run, alone, is) {
 			if why := notOfGateways[scenario]; why != "" {
 				t.Logf("%s: %s: %s", suite.name, scenario, why)
 				continue
@@ -68,12 +68,12 @@ func TestClientRole(t *testing.T) {
 				t.Logf("%s: %s: only late by the clock, as on a busy machine", suite.name, scenario)
 				continue
 			}
-			t.Errorf("%s: %s passes alone and not with Collie between%s%s", suite.name, scenario, reasons(results, scenario), said(results, scenario))
+			t.Errorf("%s: %s passes alone and not with Collie between%s%s", suite.name, scenario, reasons(results, scenario), stderrText(results, scenario))
 		}
 		failing := conformance.Failing(is)
 		for _, scenario := range gained {
 			if slices.Contains(failing, scenario) {
-				t.Errorf("%s: %s does not pass%s%s", suite.name, scenario, reasons(results, scenario), said(results, scenario))
+				t.Errorf("%s: %s does not pass%s%s", suite.name, scenario, reasons(results, scenario), stderrText(results, scenario))
 			}
 		}
 		for scenario := range notOfGateways {
@@ -92,18 +92,18 @@ var late = []string{"client-sse-retry-timing"}
 
 // onlyLate reports whether a late answer is the scenario's only problem.
 func onlyLate(results, scenario string) bool {
-	wrong := troubles(results, scenario)
+	wrong := badChecks(results, scenario)
 	return len(wrong) > 0 && !slices.ContainsFunc(wrong, func(c check) bool { return c.Status != "WARNING" || !slices.Contains(late, c.ID) })
 }
 
 // client runs one suite with a client and returns its outcomes and the folder of its results.
 func (b bench) client(t *testing.T, release, command string, args []string) (all []conformance.Outcome, results string) {
 	t.Helper()
-	return b.suite(t, release, append([]string{"client", "--command", command, "--timeout", "120000"}, args...))
+	return b.runSuite(t, release, append([]string{"client", "--command", command, "--timeout", "120000"}, args...))
 }
 
-// said returns what the programs of a scenario wrote to stderr.
-func said(results, scenario string) string {
+// stderrText returns what the programs of a scenario wrote to stderr.
+func stderrText(results, scenario string) string {
 	files, err := filepath.Glob(filepath.Join(results, scenario+"-20*", "stderr.txt"))
 	if err != nil || len(files) == 0 {
 		return ""

@@ -25,14 +25,14 @@ func TestLost(t *testing.T) {
 		alone, behind outcomes
 		want          []string
 	}{
-		{"kept", outcomes{passed("a", 2)}, outcomes{passed("a", 1)}, nil},
-		{"failed before", outcomes{failed("a", 1)}, outcomes{failed("a", 0)}, nil},
-		{"no checks in either", outcomes{passed("a", 0)}, outcomes{passed("a", 0)}, nil},
-		{"more behind", outcomes{failed("a", 1)}, outcomes{passed("a", 2)}, nil},
-		{"fails", outcomes{passed("a", 2)}, outcomes{failed("a", 1)}, []string{"a"}},
-		{"all checks skipped", outcomes{passed("a", 2)}, outcomes{passed("a", 0)}, []string{"a"}},
-		{"not run", outcomes{passed("a", 2), passed("b", 1)}, outcomes{passed("b", 1)}, []string{"a"}},
-		{"marked as failed", outcomes{passed("a", 2)}, outcomes{{Scenario: "a", Passed: 2}}, []string{"a"}},
+		{name: "kept", alone: outcomes{passed("a", 2)}, behind: outcomes{passed("a", 1)}},
+		{name: "failed before", alone: outcomes{failed("a", 1)}, behind: outcomes{failed("a", 0)}},
+		{name: "no checks in either", alone: outcomes{passed("a", 0)}, behind: outcomes{passed("a", 0)}},
+		{name: "more behind", alone: outcomes{failed("a", 1)}, behind: outcomes{passed("a", 2)}},
+		{name: "fails", alone: outcomes{passed("a", 2)}, behind: outcomes{failed("a", 1)}, want: []string{"a"}},
+		{name: "all checks skipped", alone: outcomes{passed("a", 2)}, behind: outcomes{passed("a", 0)}, want: []string{"a"}},
+		{name: "not run", alone: outcomes{passed("a", 2), passed("b", 1)}, behind: outcomes{passed("b", 1)}, want: []string{"a"}},
+		{name: "marked as failed", alone: outcomes{passed("a", 2)}, behind: outcomes{{Scenario: "a", Passed: 2}}, want: []string{"a"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestLost(t *testing.T) {
 
 func TestUnion(t *testing.T) {
 	t.Parallel()
-	stateless, sessions := printed(t, "2026-07-28.txt"), printed(t, "2026-07-28-sessions.txt")
+	stateless, sessions := parsePrinted(t, "2026-07-28.txt"), parsePrinted(t, "2026-07-28-sessions.txt")
 	for name, joined := range map[string][]conformance.Outcome{
 		"better first": conformance.Union(stateless, sessions),
 		"better last":  conformance.Union(sessions, stateless),
@@ -82,17 +82,17 @@ func TestBaseline(t *testing.T) {
 		alone     []conformance.Outcome
 		want      []string
 	}{
-		{"as listed", "run", alone, nil},
+		{name: "as listed", run: "run", alone: alone},
 		{
-			"fails newly", "run", append([]conformance.Outcome{failed("d", 1)}, alone...),
-			[]string{"run: d fails alone and is not in the baseline"},
+			name: "fails newly", run: "run", alone: append([]conformance.Outcome{failed("d", 1)}, alone...),
+			want: []string{"run: d fails alone and is not in the baseline"},
 		},
 		{
-			"passes now", "run",
-			[]conformance.Outcome{passed("b", 1), failed("c", 1)},
-			[]string{"run: b is in the baseline and does not fail alone: take it out"},
+			name: "passes now", run: "run",
+			alone: []conformance.Outcome{passed("b", 1), failed("c", 1)},
+			want:  []string{"run: b is in the baseline and does not fail alone: take it out"},
 		},
-		{"unknown run", "other", alone, []string{"other: not in the baseline"}},
+		{name: "unknown run", run: "other", alone: alone, want: []string{"other: not in the baseline"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -83,12 +83,12 @@ func TestConformance(t *testing.T) {
 				}
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					url := binary.Serve(t, b.collie, b.config(t, backend, beside))
+					url := binary.Serve(t, b.collie, b.writeConfig(t, backend, beside))
 					for _, suite := range suites {
 						behind, results := b.run(t, suite.release, url, suite.args)
 						run := runName(suite.name, backend)
 						table.add(suite.name, name, alone[run], behind)
-						for _, scenario := range lost(t, run, alone, behind) {
+						for _, scenario := range lostScenarios(t, run, alone, behind) {
 							if why := excuse(backend, scenario, behind); why != "" {
 								t.Logf("%s: %s: %s", suite.name, scenario, why)
 								continue
@@ -103,9 +103,9 @@ func TestConformance(t *testing.T) {
 	t.Logf("scenarios that pass, of those that run:\n%s", table)
 }
 
-// lost returns the scenarios that pass without Collie and fail with it. It compares with the outcomes in alone or, if
+// lostScenarios returns the scenarios that pass without Collie and fail with it. It compares with the outcomes in alone or, if
 // that is nil, with the baseline.
-func lost(t *testing.T, run string, alone map[string][]conformance.Outcome, behind []conformance.Outcome) []string {
+func lostScenarios(t *testing.T, run string, alone map[string][]conformance.Outcome, behind []conformance.Outcome) []string {
 	t.Helper()
 	if alone != nil {
 		return conformance.Lost(alone[run], behind)
@@ -190,11 +190,11 @@ func checkBaseline(t *testing.T, alone map[string][]conformance.Outcome, theirs 
 // run runs one suite against url and returns its outcomes and the folder of its results.
 func (b bench) run(t *testing.T, release, url string, args []string) (all []conformance.Outcome, results string) {
 	t.Helper()
-	return b.suite(t, release, append([]string{"server", "--url", url}, args...))
+	return b.runSuite(t, release, append([]string{"server", "--url", url}, args...))
 }
 
-// suite runs one suite in either role.
-func (b bench) suite(t *testing.T, release string, args []string) (all []conformance.Outcome, results string) {
+// runSuite runs one suite in either role.
+func (b bench) runSuite(t *testing.T, release string, args []string) (all []conformance.Outcome, results string) {
 	t.Helper()
 	results = t.TempDir()
 	args = append([]string{filepath.Join(b.modules, release, "dist", "index.js")}, append(args, "--output-dir", results)...)
@@ -208,9 +208,9 @@ func (b bench) suite(t *testing.T, release string, args []string) (all []conform
 	return all, results
 }
 
-// config writes the settings of a Collie with the server under its own names and, if asked,
+// writeConfig writes the settings of a Collie with the server under its own names and, if asked,
 // another server beside it.
-func (b bench) config(t *testing.T, backend string, beside bool) (file string) {
+func (b bench) writeConfig(t *testing.T, backend string, beside bool) (file string) {
 	t.Helper()
 	none := ""
 	type entry struct {
@@ -244,8 +244,8 @@ func (b bench) config(t *testing.T, backend string, beside bool) (file string) {
 // check is the result of one check of a suite.
 type check struct{ ID, Status, Description, ErrorMessage string }
 
-// troubles reads from a suite's results the checks of a scenario that failed or warn.
-func troubles(results, scenario string) (wrong []check) {
+// badChecks reads from a suite's results the checks of a scenario that failed or warn.
+func badChecks(results, scenario string) (wrong []check) {
 	files, err := filepath.Glob(filepath.Join(results, scenario+"-20*", "checks.json"))
 	if err != nil || len(files) == 0 {
 		return nil
@@ -260,7 +260,7 @@ func troubles(results, scenario string) (wrong []check) {
 // reasons says why a scenario failed, a line for each check.
 func reasons(results, scenario string) string {
 	var lines strings.Builder
-	for _, c := range troubles(results, scenario) {
+	for _, c := range badChecks(results, scenario) {
 		fmt.Fprintf(&lines, "\n\t%s: %s", c.ID, cmp.Or(c.ErrorMessage, c.Description))
 	}
 	if lines.Len() == 0 {

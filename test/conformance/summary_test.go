@@ -9,17 +9,17 @@ import (
 	"collie/test/conformance"
 )
 
-// printed parses a recorded output of a suite in testdata. The recordings have only the head and the summary.
-func printed(t *testing.T, name string) []conformance.Outcome {
+// parsePrinted parses a recorded output of a suite in testdata. The recordings have only the head and the summary.
+func parsePrinted(t *testing.T, name string) []conformance.Outcome {
 	t.Helper()
-	all, err := conformance.ParseSummary(read(t, name))
+	all, err := conformance.ParseSummary(mustReadFile(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func read(t *testing.T, name string) []byte {
+func mustReadFile(t *testing.T, name string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
@@ -36,25 +36,25 @@ func TestParseSummary(t *testing.T) {
 		first, failed conformance.Outcome
 	}{
 		{
-			"active.txt", 30, 26,
-			conformance.Outcome{Scenario: "server-initialize", Passed: 1, Mark: true},
-			conformance.Outcome{Scenario: "tools-call-sampling", Failed: 1},
+			file: "active.txt", ran: 30, passed: 26,
+			first:  conformance.Outcome{Scenario: "server-initialize", Passed: 1, Mark: true},
+			failed: conformance.Outcome{Scenario: "tools-call-sampling", Failed: 1},
 		},
 		{
-			"2026-07-28.txt", 50, 41,
-			conformance.Outcome{Scenario: "server-stateless", Passed: 30, Mark: true},
-			conformance.Outcome{Scenario: "tasks-lifecycle", Passed: 1, Failed: 8},
+			file: "2026-07-28.txt", ran: 50, passed: 41,
+			first:  conformance.Outcome{Scenario: "server-stateless", Passed: 30, Mark: true},
+			failed: conformance.Outcome{Scenario: "tasks-lifecycle", Passed: 1, Failed: 8},
 		},
 		{
-			"client-2025-11-25.txt", 25, 18,
-			conformance.Outcome{Scenario: "initialize", Passed: 1, Mark: true},
-			conformance.Outcome{Scenario: "auth/basic-cimd", Passed: 14}, // with a warning
+			file: "client-2025-11-25.txt", ran: 25, passed: 18,
+			first:  conformance.Outcome{Scenario: "initialize", Passed: 1, Mark: true},
+			failed: conformance.Outcome{Scenario: "auth/basic-cimd", Passed: 14}, // with a warning
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			t.Parallel()
-			all := printed(t, tt.file)
+			all := parsePrinted(t, tt.file)
 			if len(all) != tt.ran || conformance.Count(all) != tt.passed {
 				t.Errorf("%d of %d scenarios pass, want %d of %d", conformance.Count(all), len(all), tt.passed, tt.ran)
 			}
@@ -72,7 +72,7 @@ func TestParseSummary(t *testing.T) {
 
 func TestParseSummaryBrokenOff(t *testing.T) {
 	t.Parallel()
-	whole := read(t, "active.txt")
+	whole := mustReadFile(t, "active.txt")
 	half := whole[:bytes.Index(whole, []byte("✓ ping"))]
 	none := whole[:bytes.Index(whole, []byte("=== SUMMARY"))]
 	for name, out := range map[string][]byte{"empty": nil, "no summary": none, "half a summary": half} {

@@ -24,9 +24,9 @@ type sdkClient struct {
 	logs, tools, resources, prompts, updated chan string
 }
 
-// visit connects a client with that name to the gateway: over HTTP, over stdio with a Collie of its own, or over stdio
+// dial connects a client with that name to the gateway: over HTTP, over stdio with a Collie of its own, or over stdio
 // through the gateway ("bridge").
-func (g *gateway) visit(t *testing.T, transport, version, name string) *sdkClient {
+func (g *gateway) dial(t *testing.T, transport, version, name string) *sdkClient {
 	t.Helper()
 	v := &sdkClient{
 		t: t, name: name, modern: version >= "2026-07-28", asked: make(chan string, 999), progress: make(chan float64, 999),
@@ -112,8 +112,8 @@ func (v *sdkClient) call(tool string, args map[string]any) (text string, failed 
 	return r.Content[0].(*mcp.TextContent).Text, r.IsError
 }
 
-// done is call for a call that should succeed.
-func (v *sdkClient) done(tool string, args map[string]any) string {
+// mustCall is call for a call that should succeed.
+func (v *sdkClient) mustCall(tool string, args map[string]any) string {
 	v.t.Helper()
 	text, failed := v.call(tool, args)
 	if failed {
@@ -122,8 +122,8 @@ func (v *sdkClient) done(tool string, args map[string]any) string {
 	return text
 }
 
-// next waits for the next value.
-func next[T any](t *testing.T, what string, from <-chan T) (v T) {
+// awaitNext waits for the next value.
+func awaitNext[T any](t *testing.T, what string, from <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:

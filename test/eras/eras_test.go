@@ -26,8 +26,8 @@ func TestEras(t *testing.T) {
 		for _, version := range versions {
 			t.Run(transport+"_"+version, func(t *testing.T) {
 				t.Parallel()
-				list := servers(t)
-				v := serve(t, program, list, transport != "stdio").visit(t, transport, version, "ada")
+				list := startServers(t)
+				v := writeSettingsAndServe(t, program, list, transport != "stdio").dial(t, transport, version, "ada")
 				if !v.modern {
 					if err := v.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 						t.Fatal(err)
@@ -36,14 +36,14 @@ func TestEras(t *testing.T) {
 				for _, s := range list {
 					t.Run(s.name, func(t *testing.T) {
 						v.t = t
-						v.callsAndLists(s)
-						v.hearsProgress(s)
-						v.hearsLogs(s)
-						v.isAsked(s)
-						v.hearsChanges(s)
-						v.hearsUpdates(s)
-						v.completes(s)
-						v.cancels(s)
+						v.checkCallsAndLists(s)
+						v.checkProgress(s)
+						v.checkLogs(s)
+						v.checkQuestions(s)
+						v.checkChanges(s)
+						v.checkUpdates(s)
+						v.checkCompletion(s)
+						v.checkCancellation(s)
 					})
 				}
 			})
@@ -51,7 +51,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-func (v *sdkClient) callsAndLists(s *server) {
+func (v *sdkClient) checkCallsAndLists(s *server) {
 	v.t.Helper()
 	names := map[string]bool{}
 	for tool, err := range v.Tools(v.t.Context(), nil) {
@@ -65,7 +65,7 @@ func (v *sdkClient) callsAndLists(s *server) {
 			v.t.Errorf("%s is not listed", s.tool(name))
 		}
 	}
-	if got := v.done(s.tool("echo"), map[string]any{"text": "é新 <b>"}); got != "é新 <b>" {
+	if got := v.mustCall(s.tool("echo"), map[string]any{"text": "é新 <b>"}); got != "é新 <b>" {
 		v.t.Errorf("echo %q", got)
 	}
 	if text, failed := v.call(s.tool("fail"), map[string]any{"text": "broken"}); !failed || text != "broken" {
@@ -92,73 +92,73 @@ func (v *sdkClient) callsAndLists(s *server) {
 	}
 }
 
-func (v *sdkClient) hearsProgress(s *server) {
+func (v *sdkClient) checkProgress(s *server) {
 	v.t.Helper()
 	drain(v.progress)
-	v.done(s.tool("slow"), map[string]any{"ms": 90, "steps": 3})
+	v.mustCall(s.tool("slow"), map[string]any{"ms": 90, "steps": 3})
 	for want := 1.0; want <= 3; want++ {
-		if got := next(v.t, "progress", v.progress); got != want {
+		if got := awaitNext(v.t, "progress", v.progress); got != want {
 			v.t.Errorf("progress %v, want %v", got, want)
 		}
 	}
 }
 
-func (v *sdkClient) hearsLogs(s *server) {
+func (v *sdkClient) checkLogs(s *server) {
 	v.t.Helper()
 	drain(v.logs)
-	v.done(s.tool("log"), map[string]any{"level": "debug", "text": "too quiet"})
-	v.done(s.tool("log"), map[string]any{"level": "warning", "text": "loud"})
-	if got := next(v.t, "log message", v.logs); got != "loud" {
+	v.mustCall(s.tool("log"), map[string]any{"level": "debug", "text": "too quiet"})
+	v.mustCall(s.tool("log"), map[string]any{"level": "warning", "text": "loud"})
+	if got := awaitNext(v.t, "log message", v.logs); got != "loud" {
 		v.t.Errorf("log message %q", got)
 	}
 }
 
-// isAsked checks that questions of the server reach the client in the form of the client's era: as requests in the
+// checkQuestions checks that questions of the server reach the client in the form of the client's era: as requests in the
 // legacy era, and as an input_required result in the modern one.
-func (v *sdkClient) isAsked(s *server) {
+func (v *sdkClient) checkQuestions(s *server) {
 	v.t.Helper()
 	for what, want := range map[string]string{"sampling": v.name, "elicitation": v.name, "roots": "file:///" + v.name} {
 		drain(v.asked)
-		if got := v.done(s.tool("ask"), map[string]any{"what": what}); !strings.Contains(got, want) {
+		if got := v.mustCall(s.tool("ask"), map[string]any{"what": what}); !strings.Contains(got, want) {
 			v.t.Errorf("ask %s = %q, want it to contain %q", what, got, want)
 		}
 		if what != "roots" {
-			if got := next(v.t, "question", v.asked); got != what || len(v.asked) > 0 {
+			if got := awaitNext(v.t, "question", v.asked); got != what || len(v.asked) > 0 {
 				v.t.Errorf("asked for %s and %d times more, want %s once", got, len(v.asked), what)
 			}
 		}
 	}
-	if got := v.done(s.tool("ask2"), map[string]any{"what": "elicitation"}); strings.Count(got, v.name) != 2 || got[0] != '[' {
+	if got := v.mustCall(s.tool("ask2"), map[string]any{"what": "elicitation"}); strings.Count(got, v.name) != 2 || got[0] != '[' {
 		v.t.Errorf("ask2 = %q, want both answers", got)
 	}
 }
 
-func (v *sdkClient) hearsChanges(s *server) {
+func (v *sdkClient) checkChanges(s *server) {
 	v.t.Helper()
 	for kind, ch := range map[string]chan string{"tools": v.tools, "resources": v.resources, "prompts": v.prompts} {
 		drain(ch)
-		v.done(s.tool("change"), map[string]any{"kind": kind})
-		next(v.t, kind+"/list_changed", ch)
+		v.mustCall(s.tool("change"), map[string]any{"kind": kind})
+		awaitNext(v.t, kind+"/list_changed", ch)
 	}
 }
 
-func (v *sdkClient) hearsUpdates(s *server) {
+func (v *sdkClient) checkUpdates(s *server) {
 	v.t.Helper()
 	uri := s.uri("item/7")
 	if err := v.Subscribe(v.t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
 		v.t.Fatal(err)
 	}
 	drain(v.updated)
-	v.done(s.tool("touch"), map[string]any{"uri": s.uri("item/8")}) // not subscribed
-	v.done(s.tool("touch"), map[string]any{"uri": uri})
+	v.mustCall(s.tool("touch"), map[string]any{"uri": s.uri("item/8")}) // not subscribed
+	v.mustCall(s.tool("touch"), map[string]any{"uri": uri})
 	// The SDK's modern client does not wait for the subscription to be acknowledged.
 	if v.modern {
 		await.Until(v.t, "the subscription is there", func() bool {
-			v.done(s.tool("touch"), map[string]any{"uri": uri})
+			v.mustCall(s.tool("touch"), map[string]any{"uri": uri})
 			return len(v.updated) > 0
 		})
 	}
-	if got := next(v.t, "update", v.updated); got != uri {
+	if got := awaitNext(v.t, "update", v.updated); got != uri {
 		v.t.Errorf("updated %q", got)
 	}
 	if err := v.Unsubscribe(v.t.Context(), &mcp.UnsubscribeParams{URI: uri}); err != nil {
@@ -166,7 +166,7 @@ func (v *sdkClient) hearsUpdates(s *server) {
 	}
 }
 
-func (v *sdkClient) completes(s *server) {
+func (v *sdkClient) checkCompletion(s *server) {
 	v.t.Helper()
 	for _, ref := range []struct {
 		ref   *mcp.CompleteReference
@@ -186,36 +186,36 @@ func (v *sdkClient) completes(s *server) {
 	}
 }
 
-// cancels cancels a running call, and checks that the server is told.
-func (v *sdkClient) cancels(s *server) {
+// checkCancellation cancels a running call, and checks that the server is told.
+func (v *sdkClient) checkCancellation(s *server) {
 	v.t.Helper()
 	const forever = "60000"
-	before, sent := s.cancels(v.t), s.heard(v.t, forever)
+	before, sent := s.countCancels(v.t), s.countReceived(v.t, forever)
 	ctx, cancel := context.WithCancel(v.t.Context())
 	ended := make(chan error, 1)
 	go func() {
 		_, err := v.CallTool(ctx, &mcp.CallToolParams{Name: s.tool("slow"), Arguments: map[string]any{"ms": json.RawMessage(forever)}})
 		ended <- err
 	}()
-	await.Until(v.t, "the call is at the server", func() bool { return s.heard(v.t, forever) > sent })
+	await.Until(v.t, "the call is at the server", func() bool { return s.countReceived(v.t, forever) > sent })
 	cancel()
 	if err := <-ended; err == nil {
 		v.t.Error("a call taken back succeeded")
 	}
-	await.Until(v.t, "the server is told that a call was taken back", func() bool { return s.cancels(v.t) > before })
+	await.Until(v.t, "the server is told that a call was taken back", func() bool { return s.countCancels(v.t) > before })
 }
 
 // TestTwoClientsAtOnce runs two clients at once: each gets only the questions of its own calls, or its call says why the
 // client cannot be asked.
 func TestTwoClientsAtOnce(t *testing.T) {
 	t.Parallel()
-	list := servers(t)
-	g := serve(t, binary.Build(t, binary.Collie), list, true)
+	list := startServers(t)
+	g := writeSettingsAndServe(t, binary.Build(t, binary.Collie), list, true)
 	for _, pair := range [][2]string{{versions[0], versions[0]}, {versions[0], versions[1]}, {versions[1], versions[1]}} {
 		t.Run(fmt.Sprint(pair), func(t *testing.T) {
 			t.Parallel()
 			names := []string{"wilhelmina", "bartholomew"}
-			clients := []*sdkClient{g.visit(t, "http", pair[0], names[0]), g.visit(t, "http", pair[1], names[1])}
+			clients := []*sdkClient{g.dial(t, "http", pair[0], names[0]), g.dial(t, "http", pair[1], names[1])}
 			for _, s := range list {
 				var wg sync.WaitGroup
 				for n, v := range clients {
@@ -227,8 +227,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 								case strings.Contains(text, names[1-n]):
 									t.Errorf("%s: %s got the other's answer: %s", s.name, v.name, text)
 								case !failed && strings.Contains(text, v.name):
-								case s.stdio && s.era != "modern" && declined(text):
-									// On the pipe it is unknown which call a question belongs to.
+								case s.stdio && s.era != "modern" && nobodyAsked(text): // on the pipe it is unknown which call a question belongs to
 								default:
 									t.Errorf("%s: %s asked for %s: %s", s.name, v.name, what, text)
 								}
@@ -242,7 +241,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 	}
 }
 
-// declined reports whether an answer says that no client could be asked.
-func declined(text string) bool {
+// nobodyAsked reports whether an answer says that no client could be asked.
+func nobodyAsked(text string) bool {
 	return strings.Contains(text, "several clients") || strings.Contains(text, `"decline"`) || strings.Contains(text, `"roots":[]`)
 }

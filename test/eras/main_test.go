@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// together is how many tests run at once. It does not depend on the number of processors, because the tests mostly wait
+// parallelTests is how many tests run at once. It does not depend on the number of processors, because the tests mostly wait
 // for servers.
-const together = "8"
+const parallelTests = "8"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", together); err != nil {
+	if err := flag.Set("test.parallel", parallelTests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -26,8 +26,8 @@ type server struct {
 	entry  string
 	record string // file in which it records what it receives
 
-	mu   sync.Mutex
-	said []string // stderr of a server over HTTP
+	mu          sync.Mutex
+	stderrLines []string // stderr of a server over HTTP
 }
 
 func (s *server) tool(name string) string { return s.name + "__" + name }
@@ -36,8 +36,8 @@ func (s *server) tool(name string) string { return s.name + "__" + name }
 // clash.
 func (s *server) uri(path string) string { return strings.ReplaceAll(s.name, "_", "-") + "://" + path }
 
-// servers starts what needs to be started and returns a server for each transport and era.
-func servers(t *testing.T) []*server {
+// startServers starts what needs to be started and returns a server for each transport and era.
+func startServers(t *testing.T) []*server {
 	t.Helper()
 	fake := mcptest.Build(t)
 	var list []*server
@@ -48,7 +48,7 @@ func servers(t *testing.T) []*server {
 			if s.stdio {
 				s.entry = `{"command":` + strconv.Quote(fake) + `,"args":["` + strings.Join(flags, `","`) + `"]}`
 			} else {
-				s.entry = `{"url":` + strconv.Quote(s.listen(t, fake, flags)) + `}`
+				s.entry = `{"url":` + strconv.Quote(s.startHTTP(t, fake, flags)) + `}`
 			}
 			list = append(list, s)
 		}
@@ -56,8 +56,8 @@ func servers(t *testing.T) []*server {
 	return list
 }
 
-// listen runs the server over HTTP and returns its URL.
-func (s *server) listen(t *testing.T, fake string, flags []string) string {
+// startHTTP runs the server over HTTP and returns its URL.
+func (s *server) startHTTP(t *testing.T, fake string, flags []string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), fake, append(flags, "--http=127.0.0.1:0")...)
 	stderr, err := cmd.StderrPipe()
@@ -75,7 +75,7 @@ func (s *server) listen(t *testing.T, fake string, flags []string) string {
 				listening <- url
 			}
 			s.mu.Lock()
-			s.said = append(s.said, lines.Text())
+			s.stderrLines = append(s.stderrLines, lines.Text())
 			s.mu.Unlock()
 		}
 	}()
@@ -93,14 +93,14 @@ func (s *server) listen(t *testing.T, fake string, flags []string) string {
 	return ""
 }
 
-// cancels returns how often a request was cancelled at the server: by a notification or, over HTTP, by
+// countCancels returns how often a request was cancelled at the server: by a notification or, over HTTP, by
 // closing the connection.
-func (s *server) cancels(t *testing.T) int {
+func (s *server) countCancels(t *testing.T) int {
 	t.Helper()
-	n := s.heard(t, "notifications/cancelled")
+	n := s.countReceived(t, "notifications/cancelled")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, line := range s.said {
+	for _, line := range s.stderrLines {
 		if strings.HasPrefix(line, "cancelled ") {
 			n++
 		}
@@ -108,8 +108,8 @@ func (s *server) cancels(t *testing.T) int {
 	return n
 }
 
-// heard returns how often text occurs in what the server has received.
-func (s *server) heard(t *testing.T, text string) int {
+// countReceived returns how often text occurs in what the server has received.
+func (s *server) countReceived(t *testing.T, text string) int {
 	t.Helper()
 	heard, err := os.ReadFile(s.record)
 	if err != nil {
@@ -123,8 +123,8 @@ type gateway struct {
 	program, config, home, url string
 }
 
-// serve writes settings with the servers and, if http is true, starts the gateway.
-func serve(t *testing.T, program string, list []*server, http bool) *gateway {
+// writeSettingsAndServe writes settings with the servers and, if http is true, starts the gateway.
+func writeSettingsAndServe(t *testing.T, program string, list []*server, http bool) *gateway {
 	t.Helper()
 	var entries []string
 	for _, s := range list {

@@ -23,12 +23,12 @@ var calls = []struct {
 	arguments    map[string]any
 	answer       string
 }{
-	{"everything", "echo", map[string]any{"message": "good dog"}, "good dog"},
-	{"filesystem", "list_directory", map[string]any{"path": "."}, "mcp-servers.json"},
-	{"memory", "read_graph", map[string]any{}, "entities"},
-	{"sequential-thinking", "sequentialthinking", map[string]any{
+	{server: "everything", tool: "echo", arguments: map[string]any{"message": "good dog"}, answer: "good dog"},
+	{server: "filesystem", tool: "list_directory", arguments: map[string]any{"path": "."}, answer: "mcp-servers.json"},
+	{server: "memory", tool: "read_graph", arguments: map[string]any{}, answer: "entities"},
+	{server: "sequential-thinking", tool: "sequentialthinking", arguments: map[string]any{
 		"thought": "fetch", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false,
-	}, "thoughtNumber"},
+	}, answer: "thoughtNumber"},
 }
 
 // taskOnly are tools that can only run as tasks. Collie does not support tasks and does not offer these tools.
@@ -53,7 +53,7 @@ func TestServers(t *testing.T) {
 			if got := session.InitializeResult().ProtocolVersion; got != version {
 				t.Fatalf("the session speaks %s, want %s", got, version)
 			}
-			listed := list(t, session)
+			listed := listTools(t, session)
 			for name := range direct {
 				if offered := !slices.Contains(taskOnly, name); listed[name] != offered {
 					t.Errorf("%s, which its server offers: offered by Collie %t, want %t", name, listed[name], offered)
@@ -61,13 +61,13 @@ func TestServers(t *testing.T) {
 			}
 			t.Logf("%d tools", len(listed))
 			for _, c := range calls {
-				call(t, session, c.server+"__"+c.tool, c.arguments, c.answer)
+				mustAnswer(t, session, c.server+"__"+c.tool, c.arguments, c.answer)
 			}
 		})
 	}
 }
 
-func call(t *testing.T, session *mcp.ClientSession, name string, arguments any, answer string) {
+func mustAnswer(t *testing.T, session *mcp.ClientSession, name string, arguments any, answer string) {
 	t.Helper()
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
 	if err != nil {
@@ -105,7 +105,7 @@ func listDirectly(t *testing.T, config string) map[string]bool {
 		cmd := exec.CommandContext(t.Context(), entry.Command, entry.Args...)
 		cmd.Dir = filepath.Dir(config)
 		session := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
-		tools := list(t, session)
+		tools := listTools(t, session)
 		if len(tools) == 0 {
 			t.Errorf("%s offers no tools", server)
 		}
@@ -127,7 +127,7 @@ func connect(t *testing.T, transport mcp.Transport, opts *mcp.ClientSessionOptio
 	return session
 }
 
-func list(t *testing.T, session *mcp.ClientSession) map[string]bool {
+func listTools(t *testing.T, session *mcp.ClientSession) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
 	for tool, err := range session.Tools(t.Context(), nil) {

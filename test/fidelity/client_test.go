@@ -24,7 +24,7 @@ type client struct {
 	t       *testing.T
 	version string
 	wire    wire
-	last    int
+	lastID  int
 }
 
 // wire sends a message and returns the response to the request with that id; nil if id is empty, for a notification.
@@ -32,14 +32,14 @@ type wire interface {
 	exchange(t *testing.T, frame, id, method, name string) []byte
 }
 
-const info = `{"name":"fidelity","version":"1"}`
+const clientInfo = `{"name":"fidelity","version":"1"}`
 
-// greet returns a client on a wire. In the legacy era it opens a session.
-func greet(t *testing.T, version string, w wire) *client {
+// newClient returns a client on a wire. In the legacy era it opens a session.
+func newClient(t *testing.T, version string, w wire) *client {
 	t.Helper()
 	c := &client{t: t, version: version, wire: w}
 	if version == legacy {
-		frame := c.frame("initialize", `{"protocolVersion":"`+legacy+`","capabilities":{},"clientInfo":`+info+`}`)
+		frame := c.frame("initialize", `{"protocolVersion":"`+legacy+`","capabilities":{},"clientInfo":`+clientInfo+`}`)
 		answer := w.exchange(t, frame, "1", "initialize", "")
 		if got := string(get(t, answer, "result", "protocolVersion")); got != `"`+legacy+`"` {
 			t.Fatalf("initialize answered %s", answer)
@@ -49,38 +49,39 @@ func greet(t *testing.T, version string, w wire) *client {
 	return c
 }
 
+// frame returns the next request.
 func (c *client) frame(method, params string) string {
-	c.last++
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`, c.last, method, params)
+	c.lastID++
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`, c.lastID, method, params)
 }
 
-// ask makes a request and returns the bytes of its result or of its error. params are the members
+// request makes a request and returns the bytes of its result or of its error. params are the members
 // of an object; the members that the era requires are added unless they are there.
-func (c *client) ask(method, name, params string) (result, failure []byte) {
+func (c *client) request(method, name, params string) (result, failure []byte) {
 	c.t.Helper()
 	if c.version == modern && !strings.Contains(params, modernMeta) {
 		params += strings.Repeat(",", min(len(params), 1)) + `"_meta":{` + modernMeta + `}`
 	}
 	frame := c.frame(method, "{"+params+"}")
-	answer := c.wire.exchange(c.t, frame, fmt.Sprint(c.last), method, name)
+	answer := c.wire.exchange(c.t, frame, fmt.Sprint(c.lastID), method, name)
 	var seen []string
 	for _, m := range members(c.t, answer) {
 		seen = append(seen, m.name)
 	}
 	result, failure = get(c.t, answer, "result"), get(c.t, answer, "error")
-	if len(seen) != 3 || string(get(c.t, answer, "id")) != fmt.Sprint(c.last) || string(get(c.t, answer, "jsonrpc")) != `"2.0"` || (result == nil) == (failure == nil) {
-		c.t.Fatalf("no response to request %d but %.300s", c.last, answer)
+	if len(seen) != 3 || string(get(c.t, answer, "id")) != fmt.Sprint(c.lastID) || string(get(c.t, answer, "jsonrpc")) != `"2.0"` || (result == nil) == (failure == nil) {
+		c.t.Fatalf("no response to request %d but %.300s", c.lastID, answer)
 	}
 	return result, failure
 }
 
-const modernMeta = `"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":` + info +
+const modernMeta = `"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":` + clientInfo +
 	`,"io.modelcontextprotocol/clientCapabilities":{}`
 
-// result is ask for requests that should succeed.
-func (c *client) result(method, name, params string) []byte {
+// mustResult is request for requests that should succeed.
+func (c *client) mustResult(method, name, params string) []byte {
 	c.t.Helper()
-	result, failure := c.ask(method, name, params)
+	result, failure := c.request(method, name, params)
 	if failure != nil {
 		c.t.Fatalf("%s %s: %s", method, name, failure)
 	}
@@ -90,7 +91,7 @@ func (c *client) result(method, name, params string) []byte {
 // call calls a tool with arguments that are a JSON text.
 func (c *client) call(tool, args string) []byte {
 	c.t.Helper()
-	return c.result("tools/call", tool, `"name":`+quote(c.t, tool)+`,"arguments":`+args)
+	return c.mustResult("tools/call", tool, `"name":`+quote(c.t, tool)+`,"arguments":`+args)
 }
 
 // pipes is the wire to a process.
@@ -99,8 +100,8 @@ type pipes struct {
 	out *bufio.Reader
 }
 
-// run starts a program that speaks MCP on stdio, until the test ends.
-func run(t *testing.T, program string, args ...string) wire {
+// startProcess starts a program that speaks MCP on stdio, until the test ends.
+func startProcess(t *testing.T, program string, args ...string) wire {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	in, err := cmd.StdinPipe()
@@ -154,7 +155,8 @@ type web struct {
 	client                *http.Client
 }
 
-func reach(t *testing.T, url, version string) wire {
+// newWeb returns the wire to a Collie, or a server, at url.
+func newWeb(t *testing.T, url, version string) wire {
 	t.Helper()
 	w := &web{url: url, version: version, client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(w.client.CloseIdleConnections)

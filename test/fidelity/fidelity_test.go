@@ -27,7 +27,7 @@ type upstream struct {
 // modern reports whether Collie speaks the modern protocol with the server.
 func (u *upstream) modern() bool { return u.era != "legacy" }
 
-// flags returns the flags of all servers here. The URIs of their resources differ, or they would
+// flags returns the flags with which the server is started. The URIs of their resources differ, or they would
 // clash behind Collie.
 func (u *upstream) flags() []string {
 	return []string{
@@ -44,8 +44,8 @@ func (u *upstream) version() string {
 	return legacy
 }
 
-// upstreams starts what has to be started and returns a server of each transport and era.
-func upstreams(t *testing.T, seed int64) []*upstream {
+// startUpstreams starts what has to be started and returns a server of each transport and era.
+func startUpstreams(t *testing.T, seed int64) []*upstream {
 	t.Helper()
 	fake := mcptest.Build(t)
 	var list []*upstream
@@ -55,14 +55,14 @@ func upstreams(t *testing.T, seed int64) []*upstream {
 			flags := u.flags()
 			if transport == "stdio" {
 				u.entry = `{"command":` + quote(t, fake) + `,"args":["` + strings.Join(flags, `","`) + `"]}`
-				u.direct = func(t *testing.T) *client { return greet(t, u.version(), run(t, fake, flags...)) }
+				u.direct = func(t *testing.T) *client { return newClient(t, u.version(), startProcess(t, fake, flags...)) }
 			} else {
 				if era == "both" {
 					flags = append(flags, "--sse")
 				}
 				url := mcptest.StartHTTP(t, flags...)
 				u.entry = `{"url":` + quote(t, url) + `}`
-				u.direct = func(t *testing.T) *client { return greet(t, u.version(), reach(t, url, u.version())) }
+				u.direct = func(t *testing.T) *client { return newClient(t, u.version(), newWeb(t, url, u.version())) }
 			}
 			list = append(list, u)
 		}
@@ -70,8 +70,8 @@ func upstreams(t *testing.T, seed int64) []*upstream {
 	return list
 }
 
-// configure writes a configuration of servers.
-func configure(t *testing.T, list []*upstream) string {
+// writeSettings writes a configuration of servers.
+func writeSettings(t *testing.T, list []*upstream) string {
 	t.Helper()
 	var entries []string
 	for _, u := range list {
@@ -89,8 +89,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// permitted are the fields at result level that Collie may set, change or remove.
-var permitted = []string{"resultType", "ttlMs", "cacheScope", "nextCursor"}
+// mayDiffer are the fields at result level that Collie may add or remove; where both results have one, it is the same.
+var mayDiffer = []string{"resultType", "ttlMs", "cacheScope", "nextCursor"}
 
 // TestFidelity compares what clients of both eras receive through Collie, over HTTP, stdio and the bridge of `collie
 // stdio` to a gateway, byte for byte with what the servers send.
@@ -98,36 +98,36 @@ func TestFidelity(t *testing.T) {
 	t.Parallel()
 	seed := rand.Int64N(1 << 40)
 	t.Logf("seed %d", seed)
-	list := upstreams(t, seed)
-	config, collie := configure(t, list), binary.Build(t, binary.Collie)
+	list := startUpstreams(t, seed)
+	config, collie := writeSettings(t, list), binary.Build(t, binary.Collie)
 	home := t.TempDir()
 	url := binary.Serve(t, collie, config, "--home", home)
 	for _, version := range []string{legacy, modern} {
 		for transport, dial := range map[string]func(t *testing.T) wire{
-			"http": func(t *testing.T) wire { t.Helper(); return reach(t, url, version) },
+			"http": func(t *testing.T) wire { t.Helper(); return newWeb(t, url, version) },
 			"stdio": func(t *testing.T) wire {
 				t.Helper()
-				return run(t, collie, "stdio", "--home", t.TempDir(), "--config", config)
+				return startProcess(t, collie, "stdio", "--home", t.TempDir(), "--config", config)
 			},
 			"bridge": func(t *testing.T) wire { // stdio that finds the gateway of its home
 				t.Helper()
-				return run(t, collie, "stdio", "--home", home, "--config", config)
+				return startProcess(t, collie, "stdio", "--home", home, "--config", config)
 			},
 		} {
 			t.Run("client_"+transport+"_"+version, func(t *testing.T) {
 				t.Parallel()
-				c := greet(t, version, dial(t))
-				definitions := listed(t, c, "tools")
+				c := newClient(t, version, dial(t))
+				definitions := listAll(t, c, "tools")
 				for _, u := range list {
 					p := &path{t: t, client: c, direct: u.direct(t), server: u}
-					p.definitions(definitions)
-					p.calls(seed)
-					p.arguments(seed)
-					p.failures(seed)
-					p.resources()
-					p.prompts()
+					p.checkDefinitions(definitions)
+					p.checkResults(seed)
+					p.checkArguments(seed)
+					p.checkErrors(seed)
+					p.checkResources()
+					p.checkPrompts()
 					if transport == "http" && version == modern && u.era == "both" || transport != "http" && version == legacy && u.era == "legacy" {
-						p.big()
+						p.checkBigResult()
 					}
 				}
 			})
@@ -144,23 +144,23 @@ type path struct {
 
 func (p *path) tool(name string) string { return p.server.name + "__" + name }
 
-// arrived compares what the client received with what the server sends, except for the fields that
+// checkArrived compares what the client received with what the server sends, except for the fields that
 // may differ.
-func (p *path) arrived(what string, sent, got []byte) {
+func (p *path) checkArrived(what string, sent, got []byte) {
 	p.t.Helper()
 	if p.client.version == modern && get(p.t, got, "resultType") == nil {
 		p.t.Errorf("%s, %s: a modern client gets no resultType", p.server.name, what)
 	}
-	for _, name := range permitted {
+	for _, name := range mayDiffer {
 		if want, have := get(p.t, sent, name), get(p.t, got, name); want != nil && have != nil && !bytes.Equal(want, have) {
 			p.t.Errorf("%s, %s: %s is %s, sent was %s", p.server.name, what, name, have, want)
 		}
 	}
-	p.same(what, strip(p.t, sent, permitted...), strip(p.t, got, permitted...))
+	p.checkSame(what, removeMembers(p.t, sent, mayDiffer...), removeMembers(p.t, got, mayDiffer...))
 }
 
-// same fails the test unless got has the same bytes as want, and shows where they differ.
-func (p *path) same(what string, want, got []byte) {
+// checkSame fails the test unless got has the same bytes as want, and shows where they differ.
+func (p *path) checkSame(what string, want, got []byte) {
 	p.t.Helper()
 	if bytes.Equal(want, got) {
 		return
@@ -174,12 +174,12 @@ func (p *path) same(what string, want, got []byte) {
 		p.server.name, what, len(got), len(want), at, near(want), near(got))
 }
 
-// listed returns the entries of a list, all pages of it.
-func listed(t *testing.T, c *client, kind string) (list []json.RawMessage) {
+// listAll returns the entries of a list, all pages of it.
+func listAll(t *testing.T, c *client, kind string) (list []json.RawMessage) {
 	t.Helper()
 	params := ""
 	for range 100 {
-		result := c.result(kind+"/list", "", params)
+		result := c.mustResult(kind+"/list", "", params)
 		list = append(list, elements(t, get(t, result, kind))...)
 		next := get(t, result, "nextCursor")
 		if next == nil {
@@ -191,9 +191,9 @@ func listed(t *testing.T, c *client, kind string) (list []json.RawMessage) {
 	return nil
 }
 
-// definitions compares the tools of the server with those listed through Collie: in order,
+// checkDefinitions compares the tools of the server with those listed through Collie: in order,
 // none missing, and nothing but their names edited.
-func (p *path) definitions(through []json.RawMessage) {
+func (p *path) checkDefinitions(through []json.RawMessage) {
 	p.t.Helper()
 	var mine []json.RawMessage
 	for _, d := range through {
@@ -201,27 +201,27 @@ func (p *path) definitions(through []json.RawMessage) {
 			mine = append(mine, d)
 		}
 	}
-	sent := listed(p.t, p.direct, "tools")
+	sent := listAll(p.t, p.direct, "tools")
 	if len(mine) != len(sent) {
 		p.t.Fatalf("%s: %d tools came of %d", p.server.name, len(mine), len(sent))
 	}
 	for i, d := range mine {
 		name := get(p.t, sent[i], "name")
-		p.same("definition "+string(name), sent[i], put(p.t, d, "name", name))
+		p.checkSame("definition "+string(name), sent[i], replaceValue(p.t, d, "name", name))
 	}
 	odd := mcptest.OddDefinitions(p.server.seed)
 	for i, d := range sent[len(sent)-len(odd):] {
-		p.same("the server's own definition", odd[i], d)
+		p.checkSame("the server's own definition", odd[i], d)
 	}
 }
 
-// calls calls tools that return generated results of several sizes, and unusual results.
-func (p *path) calls(seed int64) {
+// checkResults calls tools that return generated results of several sizes, and unusual results.
+func (p *path) checkResults(seed int64) {
 	p.t.Helper()
 	for n := range int64(seeds) {
 		size := []int{1, 500, 5_000, 70_000}[n%4]
 		got := p.client.call(p.tool("odd"), fmt.Sprintf(`{"seed":%d,"size":%d}`, seed+n, size))
-		p.arrived(fmt.Sprintf("result %d of %d bytes", seed+n, size), mcptest.OddResult(seed+n, size), got)
+		p.checkArrived(fmt.Sprintf("result %d of %d bytes", seed+n, size), mcptest.OddResult(seed+n, size), got)
 	}
 	for _, result := range []string{
 		`{"content":[],"isError":true}`, `{"content":[],"structuredContent":{"n":9007199254740993,"f":1.10},"isError": false }`,
@@ -229,19 +229,19 @@ func (p *path) calls(seed int64) {
 		`{"content":[{"type":"text","text":"\ud83d\ude00\u0000\/"}],"_meta":{"com.example\/a":1e400,"io.modelcontextprotocol/serverInfo":{"name":"x","version":"1"}}}`,
 		`{"content":[],"structuredContent":` + strings.Repeat(`{"a":[`, 400) + `1` + strings.Repeat(`]}`, 400) + `}`,
 	} {
-		p.arrived("result "+result[:min(len(result), 60)], []byte(result), p.client.call(p.tool("raw"), `{"result":`+result+`}`))
+		p.checkArrived("result "+result[:min(len(result), 60)], []byte(result), p.client.call(p.tool("raw"), `{"result":`+result+`}`))
 	}
 }
 
-// arguments sends odd arguments: the tool raw returns one of them, the tool echo all, as
+// checkArguments sends odd arguments: the tool raw returns one of them, the tool echo all, as
 // text, and the record shows what surrounds them.
-func (p *path) arguments(seed int64) {
+func (p *path) checkArguments(seed int64) {
 	p.t.Helper()
 	for n := range int64(seeds) {
 		odd := mcptest.OddResult(seed-n-1, 500)
-		p.arrived("an argument", odd, p.client.call(p.tool("raw"), `{"result":`+string(odd)+` }`))
+		p.checkArrived("an argument", odd, p.client.call(p.tool("raw"), `{"result":`+string(odd)+` }`))
 		args := bytes.Replace(odd, []byte("{"), []byte(`{"mark":`+fmt.Sprint(seed)+`, `), 1)
-		p.same("all arguments", args, p.text(p.client.call(p.tool("echo"), string(args))))
+		p.checkSame("all arguments", args, p.text(p.client.call(p.tool("echo"), string(args))))
 	}
 	mark := fmt.Sprintf("mark-%s-%s-%d", p.client.version, p.server.name, rand.Int64())
 	meta := `"_meta":{"com.example/n":1.0,"mark":"` + mark + `"`
@@ -249,17 +249,17 @@ func (p *path) arguments(seed int64) {
 		meta += "," + modernMeta
 	}
 	params := `"x-vendor":[1.0, 12345678901234567890],"name":"` + p.tool("echo") + `", "arguments": {"a":1.0} ,` + meta + `}`
-	p.client.result("tools/call", p.tool("echo"), params)
-	heard := p.heard(mark)
-	heard = put(p.t, heard, "name", []byte(`"`+p.tool("echo")+`"`))
+	p.client.mustResult("tools/call", p.tool("echo"), params)
+	heard := p.recordedParams(mark)
+	heard = replaceValue(p.t, heard, "name", []byte(`"`+p.tool("echo")+`"`))
 	own := []string{
 		"io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientInfo",
 		"io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/logLevel", "progressToken",
 	}
 	sent := []byte("{" + params + "}")
-	sent = put(p.t, sent, "_meta", strip(p.t, get(p.t, sent, "_meta"), own...))
-	heard = put(p.t, heard, "_meta", strip(p.t, get(p.t, heard, "_meta"), own...))
-	p.same("the parameters of a call", sent, heard)
+	sent = replaceValue(p.t, sent, "_meta", removeMembers(p.t, get(p.t, sent, "_meta"), own...))
+	heard = replaceValue(p.t, heard, "_meta", removeMembers(p.t, get(p.t, heard, "_meta"), own...))
+	p.checkSame("the parameters of a call", sent, heard)
 	if got := p.client.call(p.tool("log"), `{"level":null,"text":"x"}`); get(p.t, got, "isError") != nil {
 		p.t.Errorf("%s: null for what may be left out: %s", p.server.name, got)
 	}
@@ -269,15 +269,15 @@ func (p *path) arguments(seed int64) {
 		if p.client.version == modern {
 			meta += "," + modernMeta
 		}
-		p.client.result("tools/call", p.tool("pid"), `"name":"`+p.tool("pid")+`"`+params+meta+`}`)
-		heard := p.heard(mark)
+		p.client.mustResult("tools/call", p.tool("pid"), `"name":"`+p.tool("pid")+`"`+params+meta+`}`)
+		heard := p.recordedParams(mark)
 		sent := get(p.t, []byte(`{"x":0`+params+`}`), "arguments")
-		p.same("the arguments "+params, sent, get(p.t, heard, "arguments"))
+		p.checkSame("the arguments "+params, sent, get(p.t, heard, "arguments"))
 	}
 }
 
-// heard finds the parameters that the server got with a mark in them.
-func (p *path) heard(mark string) []byte {
+// recordedParams finds the parameters that the server got with a mark in them.
+func (p *path) recordedParams(mark string) []byte {
 	p.t.Helper()
 	all, err := os.ReadFile(p.server.record)
 	if err != nil {
@@ -302,77 +302,74 @@ func (p *path) text(result []byte) []byte {
 	return []byte(v.Content[0].Text)
 }
 
-// failures calls a tool that fails with JSON-RPC errors of several codes.
-func (p *path) failures(seed int64) {
+// checkErrors calls a tool that fails with JSON-RPC errors of several codes.
+func (p *path) checkErrors(seed int64) {
 	p.t.Helper()
 	for n, code := range []string{"-32603", "-32602", "-32000", "42", "-32042", "1e2", "-32002"} {
 		data := string(mcptest.OddResult(seed+int64(n), 300))
 		want := `{"code":` + code + `,"message":"\u00e9\/é","data":` + data + `}`
 		args := `{"code":` + code + `,"message":"\u00e9\/é","data":` + data + `}`
 		params := `"name":"` + p.tool("rpcerror") + `","arguments":` + args
-		result, failure := p.client.ask("tools/call", p.tool("rpcerror"), params)
+		result, failure := p.client.request("tools/call", p.tool("rpcerror"), params)
 		if failure == nil {
 			p.t.Errorf("%s: the error %s became the result %.200s", p.server.name, code, result)
 			continue
 		}
-		p.same("error "+code, []byte(want), failure)
+		p.checkSame("error "+code, []byte(want), failure)
 	}
 }
 
-// resources compares the list of resources and what they contain.
-func (p *path) resources() {
+// checkResources compares the list of resources and what they contain.
+func (p *path) checkResources() {
 	p.t.Helper()
 	scheme := p.server.scheme()
 	var mine []json.RawMessage
-	for _, d := range listed(p.t, p.client, "resources") {
+	for _, d := range listAll(p.t, p.client, "resources") {
 		if strings.HasPrefix(string(get(p.t, d, "uri")), `"`+scheme+`:`) {
 			mine = append(mine, d)
 		}
 	}
-	for i, d := range listed(p.t, p.direct, "resources") {
+	for i, d := range listAll(p.t, p.direct, "resources") {
 		if i >= len(mine) {
 			p.t.Fatalf("%s: %d resources came", p.server.name, len(mine))
 		}
-		p.same("resource", d, mine[i])
+		p.checkSame("resource", d, mine[i])
 	}
 	for _, path := range []string{"static/hello", "static/blob", "hidden", "item/5", "item/%E6%96%B0%20x"} {
 		uri := scheme + "://" + path
-		if path == "hidden" {
-			uri = scheme + "://hidden"
-		}
 		params := `"uri":"` + uri + `"`
-		p.arrived("resource "+uri, p.direct.result("resources/read", uri, params), p.client.result("resources/read", uri, params))
+		p.checkArrived("resource "+uri, p.direct.mustResult("resources/read", uri, params), p.client.mustResult("resources/read", uri, params))
 	}
 }
 
-// prompts compares the list of prompts, a prompt and the error of one.
-func (p *path) prompts() {
+// checkPrompts compares the list of prompts, a prompt and the error of one.
+func (p *path) checkPrompts() {
 	p.t.Helper()
 	var mine []json.RawMessage
-	for _, d := range listed(p.t, p.client, "prompts") {
+	for _, d := range listAll(p.t, p.client, "prompts") {
 		if strings.HasPrefix(string(get(p.t, d, "name")), `"`+p.tool("")) {
 			mine = append(mine, d)
 		}
 	}
-	for i, d := range listed(p.t, p.direct, "prompts") {
+	for i, d := range listAll(p.t, p.direct, "prompts") {
 		if i >= len(mine) {
 			p.t.Fatalf("%s: %d prompts came", p.server.name, len(mine))
 		}
-		p.same("prompt", d, put(p.t, mine[i], "name", get(p.t, d, "name")))
+		p.checkSame("prompt", d, replaceValue(p.t, mine[i], "name", get(p.t, d, "name")))
 	}
 	args := `,"arguments":{"name":"\u00e9<\/>新\ud83d\ude00","style":"\u0000\u2028"}`
-	sent := p.direct.result("prompts/get", "greet", `"name":"greet"`+args)
-	p.arrived("prompt greet", sent, p.client.result("prompts/get", p.tool("greet"), `"name":"`+p.tool("greet")+`"`+args))
-	_, want := p.direct.ask("prompts/get", "greet", `"name":"greet"`)
-	_, got := p.client.ask("prompts/get", p.tool("greet"), `"name":"`+p.tool("greet")+`"`)
-	p.same("the error of a prompt", want, got)
+	sent := p.direct.mustResult("prompts/get", "greet", `"name":"greet"`+args)
+	p.checkArrived("prompt greet", sent, p.client.mustResult("prompts/get", p.tool("greet"), `"name":"`+p.tool("greet")+`"`+args))
+	_, want := p.direct.request("prompts/get", "greet", `"name":"greet"`)
+	_, got := p.client.request("prompts/get", p.tool("greet"), `"name":"`+p.tool("greet")+`"`)
+	p.checkSame("the error of a prompt", want, got)
 }
 
-// big calls a tool whose result has 16 MiB.
-func (p *path) big() {
+// checkBigResult calls a tool whose result has 16 MiB.
+func (p *path) checkBigResult() {
 	p.t.Helper()
 	const size = 16 << 20
 	result := p.client.call(p.tool("big"), fmt.Sprintf(`{"bytes":%d}`, size))
 	want := `{"content":[{"type":"text","text":"` + strings.Repeat("a", size) + `"}]}`
-	p.arrived("16 MiB", []byte(want), result)
+	p.checkArrived("16 MiB", []byte(want), result)
 }

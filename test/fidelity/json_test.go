@@ -50,6 +50,7 @@ func members(t *testing.T, obj []byte) (list []member) {
 
 const spaces = " \t\r\n"
 
+// skip returns where the first byte from i on is that is none of chars.
 func skip(b []byte, i int, chars string) int {
 	for i < len(b) && strings.IndexByte(chars, b[i]) >= 0 {
 		i++
@@ -120,8 +121,8 @@ func get(t *testing.T, obj []byte, path ...string) []byte {
 	return obj
 }
 
-// strip removes members from an object, each with one comma, and changes nothing else.
-func strip(t *testing.T, obj []byte, names ...string) []byte {
+// removeMembers removes members from an object, each with one comma, and changes nothing else.
+func removeMembers(t *testing.T, obj []byte, names ...string) []byte {
 	t.Helper()
 	for again := true; again; {
 		again = false
@@ -143,8 +144,8 @@ func strip(t *testing.T, obj []byte, names ...string) []byte {
 	return obj
 }
 
-// put replaces the value of a member that is there.
-func put(t *testing.T, obj []byte, name string, value []byte) []byte {
+// replaceValue replaces the value of a member that is there.
+func replaceValue(t *testing.T, obj []byte, name string, value []byte) []byte {
 	t.Helper()
 	for _, m := range members(t, obj) {
 		if m.name == name {
@@ -174,8 +175,8 @@ func quote(t *testing.T, s string) string {
 	return string(b)
 }
 
-// TestStrip checks strip and put, on which the comparisons of this package depend.
-func TestStrip(t *testing.T) {
+// TestRemoveMembers checks removeMembers and replaceValue, on which the comparisons of this package depend.
+func TestRemoveMembers(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`{}`:                           `{}`,
@@ -189,11 +190,11 @@ func TestStrip(t *testing.T) {
 		`{"x":1,"y":2}`:                `{}`,
 		`{"a\"x":"\\","x":"\"}"}`:      `{"a\"x":"\\"}`,
 	} {
-		if got := string(strip(t, []byte(in), "x", "y")); got != want {
-			t.Errorf("strip %s = %s, want %s", in, got, want)
+		if got := string(removeMembers(t, []byte(in), "x", "y")); got != want {
+			t.Errorf("removeMembers %s = %s, want %s", in, got, want)
 		}
 	}
-	if got := string(put(t, []byte(`{"a": 1 ,"b":2}`), "a", []byte(`"x"`))); got != `{"a": "x" ,"b":2}` {
-		t.Errorf("put gives %s", got)
+	if got := string(replaceValue(t, []byte(`{"a": 1 ,"b":2}`), "a", []byte(`"x"`))); got != `{"a": "x" ,"b":2}` {
+		t.Errorf("replaceValue gives %s", got)
 	}
 }

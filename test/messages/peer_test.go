@@ -51,8 +51,8 @@ func newServer(t *testing.T, name, era string, http bool, more string, flags ...
 	return s
 }
 
-// lines returns the messages that the server has received and that contain all texts.
-func (s *server) lines(texts ...string) (out []string) {
+// received returns the messages that the server has received and that contain all texts.
+func (s *server) received(texts ...string) (out []string) {
 	heard, err := os.ReadFile(s.record)
 	if err != nil {
 		return nil
@@ -69,14 +69,14 @@ next:
 	return out
 }
 
-// hears waits until the server has received n messages with all texts, and returns them.
-func (s *server) hears(t *testing.T, n int, texts ...string) []string {
+// awaitReceived waits until the server has received n messages with all texts, and returns them.
+func (s *server) awaitReceived(t *testing.T, n int, texts ...string) []string {
 	t.Helper()
 	var lines []string
 	await.Until(t, fmt.Sprintf("%s hears %d × %q", s.name, n, texts), func() bool {
-		lines = s.lines(texts...)
+		lines = s.received(texts...)
 		return len(lines) >= n
-	}, func() string { return strings.Join(s.lines(), "\n") })
+	}, func() string { return strings.Join(s.received(), "\n") })
 	return lines
 }
 
@@ -86,9 +86,9 @@ func params(line string) string { return string(mcp.Get(json.RawMessage(line), "
 // gateway is a running `collie serve` in front of servers.
 type gateway struct{ program, config, home, url string }
 
-// open starts a gateway in front of these servers. Each server also has a profile of its own name that shows it
+// startGateway starts a gateway in front of these servers. Each server also has a profile of its own name that shows it
 // alone.
-func open(t *testing.T, servers ...*server) *gateway {
+func startGateway(t *testing.T, servers ...*server) *gateway {
 	t.Helper()
 	var entries, profiles []string
 	for _, s := range servers {
@@ -116,8 +116,8 @@ type client struct {
 // answer answers a question that a client is asked.
 type answer func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
 
-// answers sets how c answers all further questions.
-func (c *client) answers(a answer) { c.answer.Store(&a) }
+// setAnswer sets how c answers all further questions.
+func (c *client) setAnswer(a answer) { c.answer.Store(&a) }
 
 func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
 
@@ -130,8 +130,8 @@ func (c *client) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMes
 	return (*a)(ctx, m)
 }
 
-// can are the capabilities of a client that can be asked everything.
-const can = `{"sampling":{},"elicitation":{"form":{}},"roots":{"listChanged":true}}`
+// allCapabilities are the capabilities of a client that can be asked everything.
+const allCapabilities = `{"sampling":{},"elicitation":{"form":{}},"roots":{"listChanged":true}}`
 
 // client opens a session over the transport http, stdio or bridge, with a profile; "" means the default profile.
 func (g *gateway) client(t *testing.T, transport, version, caps, profile string) *client {
@@ -205,8 +205,8 @@ func (c *client) request(ctx context.Context, method, params string) (result str
 	return string(r.Result), nil, nil
 }
 
-// does is request for a request that should succeed.
-func (c *client) does(method, params string) string {
+// mustRequest is request for a request that should succeed.
+func (c *client) mustRequest(method, params string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
 	defer cancel()
@@ -217,8 +217,8 @@ func (c *client) does(method, params string) string {
 	return result
 }
 
-// calls calls a tool and returns the text of its result. meta are members of _meta.
-func (c *client) calls(ctx context.Context, tool, args, meta string) (string, error) {
+// callTool calls a tool and returns the text of its result. meta are members of _meta.
+func (c *client) callTool(ctx context.Context, tool, args, meta string) (string, error) {
 	result, failure, err := c.request(ctx, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s,"_meta":{%s}}`, tool, args, meta))
 	if err != nil {
 		return "", err
@@ -239,20 +239,20 @@ func (c *client) calls(ctx context.Context, tool, args, meta string) (string, er
 	return body.Content[0].Text, nil
 }
 
-// called is calls for a call that must succeed.
-func (c *client) called(tool, args, meta string) string {
+// mustCallTool is callTool for a call that must succeed.
+func (c *client) mustCallTool(tool, args, meta string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
 	defer cancel()
-	text, err := c.calls(ctx, tool, args, meta)
+	text, err := c.callTool(ctx, tool, args, meta)
 	if err != nil {
 		c.t.Fatalf("%s %s: %v", tool, args, err)
 	}
 	return text
 }
 
-// hears waits for a notification of a method.
-func (c *client) hears(method string) mcp.Message {
+// awaitNotification waits for a notification of a method.
+func (c *client) awaitNotification(method string) mcp.Message {
 	c.t.Helper()
 	end := time.After(limit)
 	for {
@@ -267,8 +267,8 @@ func (c *client) hears(method string) mcp.Message {
 	}
 }
 
-// isAsked waits for the next question to the client and returns it.
-func (c *client) isAsked() mcp.Message {
+// awaitQuestion waits for the next question to the client and returns it.
+func (c *client) awaitQuestion() mcp.Message {
 	c.t.Helper()
 	select {
 	case m := <-c.asked:
@@ -279,8 +279,8 @@ func (c *client) isAsked() mcp.Message {
 	}
 }
 
-// tells sends a notification.
-func (c *client) tells(method, params string) {
+// notify sends a notification.
+func (c *client) notify(method, params string) {
 	c.t.Helper()
 	var raw json.RawMessage
 	if params != "" {

@@ -11,9 +11,9 @@ import (
 	"collie/internal/mcp"
 )
 
-// roots makes c answer with roots of this name.
-func (c *client) roots(name string) {
-	c.answers(func(_ context.Context, m mcp.Message) (json.RawMessage, error) {
+// setRoots makes c answer with roots of this name.
+func (c *client) setRoots(name string) {
+	c.setAnswer(func(_ context.Context, m mcp.Message) (json.RawMessage, error) {
 		if m.Method != "roots/list" {
 			return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: m.Method}
 		}
@@ -31,37 +31,37 @@ func TestRoots(t *testing.T) {
 	s := newServer(t, "s", "legacy", false, "", "--ask-roots")
 	own := newServer(t, "own", "legacy", false, `,"isolation":"session"`, "--ask-roots")
 	fixed := newServer(t, "fixed", "legacy", false, `,"roots":["/set"]`, "--ask-roots")
-	g := open(t, s, own, fixed)
-	s.hears(t, 1, noRoots) // when the server was started, there was no session
-	fixed.hears(t, 1, "file:///set")
+	g := startGateway(t, s, own, fixed)
+	s.awaitReceived(t, 1, noRoots) // when the server was started, there was no session
+	fixed.awaitReceived(t, 1, "file:///set")
 
-	ada := g.client(t, "bridge", legacy, can, "")
-	ada.roots("ada")
-	ada.tells("notifications/roots/list_changed", "") // the client may have been asked before it had roots
-	s.hears(t, 1, "file:///ada")
-	ada.roots("ada-moved")
-	ada.tells("notifications/roots/list_changed", "")
-	s.hears(t, 1, "file:///ada-moved")
+	ada := g.client(t, "bridge", legacy, allCapabilities, "")
+	ada.setRoots("ada")
+	ada.notify("notifications/roots/list_changed", "") // the client may have been asked before it had roots
+	s.awaitReceived(t, 1, "file:///ada")
+	ada.setRoots("ada-moved")
+	ada.notify("notifications/roots/list_changed", "")
+	s.awaitReceived(t, 1, "file:///ada-moved")
 
-	bob := g.client(t, "http", legacy, can, "")
-	bob.roots("bob")
-	s.hears(t, 2, noRoots) // with two sessions, it is unknown whose roots are meant
-	if got := bob.called(s.tool("ask"), `{"what":"roots"}`, ""); !strings.Contains(got, `"file:///bob","x":1.0`) {
+	bob := g.client(t, "http", legacy, allCapabilities, "")
+	bob.setRoots("bob")
+	s.awaitReceived(t, 2, noRoots) // with two sessions, it is unknown whose roots are meant
+	if got := bob.mustCallTool(s.tool("ask"), `{"what":"roots"}`, ""); !strings.Contains(got, `"file:///bob","x":1.0`) {
 		t.Errorf("inside a call of bob's the roots are %s", got)
 	}
 	for _, c := range []*client{ada, bob} {
-		c.called(own.tool("echo"), `{"text":"start"}`, "")
+		c.mustCallTool(own.tool("echo"), `{"text":"start"}`, "")
 	}
-	own.hears(t, 1, "file:///ada-moved")
-	own.hears(t, 1, "file:///bob")
-	if len(s.lines("file:///bob")) != 1 {
-		t.Errorf("outside of a call the server got the roots of one of two sessions:\n%s", strings.Join(s.lines("roots"), "\n"))
+	own.awaitReceived(t, 1, "file:///ada-moved")
+	own.awaitReceived(t, 1, "file:///bob")
+	if len(s.received("file:///bob")) != 1 {
+		t.Errorf("outside of a call the server got the roots of one of two sessions:\n%s", strings.Join(s.received("roots"), "\n"))
 	}
 	if err := bob.Link.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.hears(t, 2, "file:///ada-moved") // ada has the only session again
-	if n := len(fixed.lines("list_changed")); n != 0 {
+	s.awaitReceived(t, 2, "file:///ada-moved") // ada has the only session again
+	if n := len(fixed.received("list_changed")); n != 0 {
 		t.Errorf("a server with roots of its own was told %d times that they changed", n)
 	}
 }
@@ -71,16 +71,16 @@ func TestRoots(t *testing.T) {
 func TestQuestionOfSeveralClients(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "shared", "legacy", false, "")
-	g := open(t, s)
-	ada, bob := g.client(t, "bridge", legacy, can, ""), g.client(t, "bridge", legacy, can, "")
+	g := startGateway(t, s)
+	ada, bob := g.client(t, "bridge", legacy, allCapabilities, ""), g.client(t, "bridge", legacy, allCapabilities, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = ada.calls(ctx, s.tool("hang"), `{"mark":"here"}`, "")
+		_, _ = ada.callTool(ctx, s.tool("hang"), `{"mark":"here"}`, "")
 	}()
-	s.hears(t, 1, `"tools/call"`, "here")
-	_, err := bob.calls(t.Context(), s.tool("ask"), `{"what":"elicitation"}`, "")
+	s.awaitReceived(t, 1, `"tools/call"`, "here")
+	_, err := bob.callTool(t.Context(), s.tool("ask"), `{"what":"elicitation"}`, "")
 	for _, part := range []string{`server \"shared\"`, `\"isolation\": \"session\"`, `entry \"shared\" of mcpServers`} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("the error is %v, want %s in it", err, part)
@@ -94,18 +94,18 @@ func TestQuestionOfSeveralClients(t *testing.T) {
 func TestRootsInACallOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "")
-	g := open(t, s)
-	ada, bob := g.client(t, "http", legacy, can, ""), g.client(t, "http", modern, can, "")
-	ada.roots("ada")
-	bob.roots("bob")
+	g := startGateway(t, s)
+	ada, bob := g.client(t, "http", legacy, allCapabilities, ""), g.client(t, "http", modern, allCapabilities, "")
+	ada.setRoots("ada")
+	bob.setRoots("bob")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = ada.calls(ctx, s.tool("hang"), `{"mark":"here"}`, "")
+		_, _ = ada.callTool(ctx, s.tool("hang"), `{"mark":"here"}`, "")
 	}()
-	s.hears(t, 1, `"tools/call"`, "here")
-	got, err := bob.calls(t.Context(), s.tool("ask"), `{"what":"roots"}`, "")
+	s.awaitReceived(t, 1, `"tools/call"`, "here")
+	got, err := bob.callTool(t.Context(), s.tool("ask"), `{"what":"roots"}`, "")
 	if err != nil || !strings.Contains(got, `"roots":[]`) {
 		t.Errorf("in a call of bob's, beside one of ada's, the roots are %s, %v; want none", got, err)
 	}
@@ -118,8 +118,8 @@ func TestRootsInACallOfAnotherClient(t *testing.T) {
 func TestQuestionGoesWhereItIsRead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "")
-	c := open(t, s).client(t, "http", legacy, can, "")
-	c.answers(func(context.Context, mcp.Message) (json.RawMessage, error) {
+	c := startGateway(t, s).client(t, "http", legacy, allCapabilities, "")
+	c.setAnswer(func(context.Context, mcp.Message) (json.RawMessage, error) {
 		return json.RawMessage(`{"action":"accept","content":{"name":"x"}}`), nil
 	})
 	for _, mark := range []string{"one", "two", "three"} { // calls that the client gives up by closing the connection, without a cancellation
@@ -130,14 +130,14 @@ func TestQuestionGoesWhereItIsRead(t *testing.T) {
 			args := `{"name":"` + s.tool("hang") + `","arguments":{"mark":"` + mark + `"}}`
 			_, _ = c.Call(ctx, &mcp.Request{Method: "tools/call", Params: json.RawMessage(args), NoCancel: true})
 		}()
-		s.hears(t, 1, `"tools/call"`, mark)
+		s.awaitReceived(t, 1, `"tools/call"`, mark)
 		time.AfterFunc(200*time.Millisecond, cancel) // by then the answer is a stream, to which a client may come back
 		<-ended
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("the question went to a call that nobody reads"))
 	defer cancel()
 	for range 8 {
-		if got, err := c.calls(ctx, s.tool("ask"), `{"what":"elicitation"}`, ""); err != nil || !strings.Contains(got, "accept") {
+		if got, err := c.callTool(ctx, s.tool("ask"), `{"what":"elicitation"}`, ""); err != nil || !strings.Contains(got, "accept") {
 			t.Fatalf("answered %s, %v", got, err)
 		}
 	}

@@ -16,34 +16,34 @@ import (
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "shared", "legacy", false, "")
-	g := open(t, s)
-	ada := g.client(t, "bridge", legacy, can, "")
+	g := startGateway(t, s)
+	ada := g.client(t, "bridge", legacy, allCapabilities, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = ada.calls(ctx, s.tool("hang"), `{"mark":"ada"}`, `"progressToken":"ada"`)
+		_, _ = ada.callTool(ctx, s.tool("hang"), `{"mark":"ada"}`, `"progressToken":"ada"`)
 	}()
-	call := json.RawMessage(s.hears(t, 1, `"tools/call"`, "ada")[0])
+	call := json.RawMessage(s.awaitReceived(t, 1, `"tools/call"`, "ada")[0])
 	id := string(mcp.Get(call, "id"))
 	token := string(mcp.Get(call, "params", "_meta", "progressToken"))
-	for _, c := range []*client{g.client(t, "http", legacy, can, ""), g.client(t, "bridge", legacy, can, ""), g.client(t, "http", modern, "{}", "")} {
+	for _, c := range []*client{g.client(t, "http", legacy, allCapabilities, ""), g.client(t, "bridge", legacy, allCapabilities, ""), g.client(t, "http", modern, "{}", "")} {
 		for _, name := range []string{`"requestId":` + id, `"requestId":"` + id + `"`, `"requestId":` + id + `.0`, `"progressToken":` + token, `"progressToken":` + id + `,"requestId":` + id} {
-			c.tells("notifications/vendor/abort", `{"mark":"stranger",`+name+`}`)
+			c.notify("notifications/vendor/abort", `{"mark":"stranger",`+name+`}`)
 			_, failure, err := c.request(t.Context(), "vendor/abort", `{"mark":"stranger",`+name+`}`)
 			if failure == nil || failure.Code() != mcp.CodeInvalidParams || !strings.Contains(failure.Error(), "in the same session") {
 				t.Errorf("a request about another client's %s: %v, %v", name, failure, err)
 			}
 		}
 		for _, method := range []string{"notifications/initialized", "notifications/cancelled"} {
-			c.tells(method, `{"mark":"stranger","requestId":`+id+`}`)
+			c.notify(method, `{"mark":"stranger","requestId":`+id+`}`)
 			_, failure, err := c.request(t.Context(), method, `{"mark":"stranger","requestId":`+id+`}`)
 			if failure == nil || failure.Code() != mcp.CodeMethodNotFound {
 				t.Errorf("the request %s: %v, %v", method, failure, err)
 			}
 		}
-		c.tells("notifications/vendor/after", `{"by":"`+c.Version+`"}`)
-		s.hears(t, 1, "notifications/vendor/after", c.Version)
+		c.notify("notifications/vendor/after", `{"by":"`+c.Version+`"}`)
+		s.awaitReceived(t, 1, "notifications/vendor/after", c.Version)
 	}
 	for _, method := range []string{"initialize", "server/discover", "notifications/initialized"} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"mark":"stranger","protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`
@@ -53,7 +53,7 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s in a batch: %s, %v", method, answer, err)
 		}
 	}
-	if got := s.lines("stranger"); len(got) != 0 {
+	if got := s.received("stranger"); len(got) != 0 {
 		t.Errorf("the server has heard\n%s", strings.Join(got, "\n"))
 	}
 	cancel()

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// compare compares each file that became a document with the export of that document. told has what the import
+// compareAll compares each file that became a document with the export of that document. told has what the import
 // announced, by path, and exported the documents by id.
-func (r *result) compare(told map[string]*notes, exported map[string]string) error {
+func (r *result) compareAll(told map[string]*notes, exported map[string]string) error {
 	listed := map[string]map[int]bool{}
 	for _, p := range r.report.Problems {
 		if listed[p.Path] == nil {
@@ -39,13 +39,13 @@ func (r *result) compare(told map[string]*notes, exported map[string]string) err
 			continue
 		}
 		r.files++
-		r.file(path, text(data), document, n, listed[path])
+		r.compareFile(path, decode(data), document, n, listed[path])
 	}
 	return nil
 }
 
-// text decodes a file as UTF-8 or GB 18030, and returns it without a byte order mark and with \n as line ends.
-func text(data []byte) string {
+// decode decodes a file as UTF-8 or GB 18030, and returns it without a byte order mark and with \n as line ends.
+func decode(data []byte) string {
 	if !utf8.Valid(data) {
 		if decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data); err == nil {
 			data = decoded
@@ -54,8 +54,8 @@ func text(data []byte) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
 }
 
-// body splits a text into front matter and the rest, and returns the number of lines before the rest.
-func body(text string) (front, rest string, lines int) {
+// splitFrontMatter splits a text into front matter and the rest, and returns the number of lines before the rest.
+func splitFrontMatter(text string) (front, rest string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return "", text, 0
 	}
@@ -69,40 +69,39 @@ func body(text string) (front, rest string, lines int) {
 	return "", text, 0
 }
 
-// Patterns of Markdown that an import may write differently, so that its words are not compared. list is a list of block
-// attributes; ids are ids of blocks; targets are links, references, embeds, attributes and callouts;
-// taskWord is the state of a task, such as TODO; tag is an HTML tag; org is a delimiter of an Org block; number is the
-// number of a list item; entry is a property line (key:: value); named is a reference definition, or a use of one.
+// Patterns of Markdown that an import may write differently, so that its words are not compared.
 var (
-	list     = regexp.MustCompile(`\{: (?:[a-z_:-][a-z0-9_:-]*="[^"\n]*" ?)+\}`)
-	ids      = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
-	targets  = regexp.MustCompile(`!?\[\[[^\]]*\]\]|\]\((?:[^()\n]|\([^()\n]*\))*\)|\(\([^()]*\)\)|<[^<>]*>|\{\{[^{}]*\}\}|\{:[^{}]*\}|(?:^|\s)\^[\w-]+\s*$|\[!\w+[^\]]*\]`)
-	taskWord = regexp.MustCompile(`^([ \t>]*[-*+] )[A-Z-]+`)
-	tag      = regexp.MustCompile(`<[A-Za-z/][^<>]*>`)
-	org      = regexp.MustCompile(`(?i)#\+(?:BEGIN|END)_\w+`)
-	number   = regexp.MustCompile(`^[ \t>]*(?:[-*+] +)*\d+[.)] `)
-	entry    = regexp.MustCompile(`^[\s*+-]*[\p{L}\p{N}_./-]+::.*$`)
-	named    = regexp.MustCompile(`^ {0,3}\[[^\]^]+\]:.*$|\]\[[^\]]*\]`)
+	blockAttributes = regexp.MustCompile(`\{: (?:[a-z_:-][a-z0-9_:-]*="[^"\n]*" ?)+\}`)
+	blockIDs        = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
+	// targets are links, references, embeds, attributes and callouts.
+	targets      = regexp.MustCompile(`!?\[\[[^\]]*\]\]|\]\((?:[^()\n]|\([^()\n]*\))*\)|\(\([^()]*\)\)|<[^<>]*>|\{\{[^{}]*\}\}|\{:[^{}]*\}|(?:^|\s)\^[\w-]+\s*$|\[!\w+[^\]]*\]`)
+	taskWord     = regexp.MustCompile(`^([ \t>]*[-*+] )[A-Z-]+`) // the state of a task, such as TODO
+	htmlTag      = regexp.MustCompile(`<[A-Za-z/][^<>]*>`)
+	orgDelimiter = regexp.MustCompile(`(?i)#\+(?:BEGIN|END)_\w+`) // of an Org block
+	itemNumber   = regexp.MustCompile(`^[ \t>]*(?:[-*+] +)*\d+[.)] `)
+	propertyLine = regexp.MustCompile(`^[\s*+-]*[\p{L}\p{N}_./-]+::.*$`) // key:: value
+	// referenceDefinition matches a use of one, too.
+	referenceDefinition = regexp.MustCompile(`^ {0,3}\[[^\]^]+\]:.*$|\]\[[^\]]*\]`)
 )
 
-// file compares one file with its exported document. listed are the lines that the report of the import names; line 0
+// compareFile compares one file with its exported document. listed are the lines that the report of the import names; line 0
 // stands for the whole file.
-func (r *result) file(path, source, document string, n *notes, listed map[int]bool) {
-	front, source, first := body(source)
-	kept, document, _ := body(document)
+func (r *result) compareFile(path, source, document string, n *notes, listed map[int]bool) {
+	front, source, first := splitFrontMatter(source)
+	kept, document, _ := splitFrontMatter(document)
 	ours := strings.NewReplacer("aliases:", "alias:", "tag:", "tags:")
-	if missing := without(words(ours.Replace(front)), words(ours.Replace(kept)+"\n"+document)); missing != "" && !listed[0] {
-		some := false
+	if missing := missingWords(words(ours.Replace(front)), words(ours.Replace(kept)+"\n"+document)); missing != "" && !listed[0] {
+		frontListed := false // whether the report lists a line of the front matter
 		for line := range listed {
-			some = some || line <= first
+			frontListed = frontListed || line <= first
 		}
-		if !some {
+		if !frontListed {
 			r.lost = append(r.lost, fmt.Sprintf("%s: lost from the front matter: %s", path, missing))
 		}
 	}
-	was, is := strings.Split(source, "\n"), strings.Split(list.ReplaceAllString(document, ""), "\n")
-	r.lines += said(was)
-	for _, i := range changed(was, is) {
+	was, is := strings.Split(source, "\n"), strings.Split(blockAttributes.ReplaceAllString(document, ""), "\n")
+	r.lines += countNonBlank(was)
+	for _, i := range changedLines(was, is) {
 		r.changed++
 		if listed[first+i+1] || listed[0] {
 			r.listed++
@@ -114,15 +113,15 @@ func (r *result) file(path, source, document string, n *notes, listed map[int]bo
 			quiet[i] = ""
 		}
 	}
-	for _, i := range changed(quiet, is) {
-		r.silent = append(r.silent, fmt.Sprintf("%s:%d is not announced: %q", path, first+i+1, was[i]))
+	for _, i := range changedLines(quiet, is) {
+		r.unannounced = append(r.unannounced, fmt.Sprintf("%s:%d is not announced: %q", path, first+i+1, was[i]))
 	}
-	r.words(path, first, was, words(document+"\n"+kept), n, listed)
+	r.compareWords(path, first, was, words(document+"\n"+kept), n, listed)
 }
 
-// words checks that the words of a file occur in the document, in their order.
-func (r *result) words(path string, first int, was, have []string, n *notes, listed map[int]bool) {
-	was = strings.Split(tag.ReplaceAllStringFunc(strings.Join(was, "\n"), func(tag string) string {
+// compareWords checks that the words of a file occur in the document, in their order.
+func (r *result) compareWords(path string, first int, was, have []string, n *notes, listed map[int]bool) {
+	was = strings.Split(htmlTag.ReplaceAllStringFunc(strings.Join(was, "\n"), func(tag string) string {
 		return " " + strings.Repeat("\n", strings.Count(tag, "\n"))
 	}), "\n")
 	var all []string
@@ -135,15 +134,18 @@ func (r *result) words(path string, first int, was, have []string, n *notes, lis
 			line = taskWord.ReplaceAllString(line, "$1")
 		}
 		if slices.Contains(n.kinds[first+i+1], "code") {
-			line = org.ReplaceAllString(line, "")
+			line = orgDelimiter.ReplaceAllString(line, "")
 		}
-		line = named.ReplaceAllString(entry.ReplaceAllString(targets.ReplaceAllString(number.ReplaceAllString(line, ""), " "), " "), " ")
+		line = itemNumber.ReplaceAllString(line, "")
+		for _, p := range []*regexp.Regexp{targets, propertyLine, referenceDefinition} {
+			line = p.ReplaceAllString(line, " ")
+		}
 		for _, word := range words(line) {
 			all, lines = append(all, word), append(lines, i)
 		}
 	}
 	last := -1
-	for _, at := range changed(all, have) {
+	for _, at := range changedLines(all, have) {
 		if i := lines[at]; i != last {
 			last = i
 			r.lost = append(r.lost, fmt.Sprintf("%s:%d the word %q is lost: %q", path, first+i+1, all[at], was[i]))
@@ -153,11 +155,11 @@ func (r *result) words(path string, first int, was, have []string, n *notes, lis
 
 // words returns the words of a text, in lower case, without ids.
 func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(ids.ReplaceAllString(text, " ")), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	return strings.FieldsFunc(strings.ToLower(blockIDs.ReplaceAllString(text, " ")), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
 }
 
-// without returns the words that are not in have.
-func without(words, have []string) string {
+// missingWords returns the words that are not in have.
+func missingWords(words, have []string) string {
 	known := map[string]bool{}
 	for _, word := range have {
 		known[word] = true
@@ -171,8 +173,8 @@ func without(words, have []string) string {
 	return strings.Join(missing, " ")
 }
 
-// said counts the lines that are not blank.
-func said(lines []string) (count int) {
+// countNonBlank counts the lines that are not blank.
+func countNonBlank(lines []string) (count int) {
 	for _, line := range lines {
 		if strings.TrimSpace(line) != "" {
 			count++
@@ -181,9 +183,9 @@ func said(lines []string) (count int) {
 	return count
 }
 
-// changed returns the indexes of the lines of a text, except blank ones, that are not in a longest common subsequence
+// changedLines returns the indexes of the lines of a text, except blank ones, that are not in a longest common subsequence
 // with another text.
-func changed(was, is []string) (gone []int) {
+func changedLines(was, is []string) (gone []int) {
 	places := map[string][]int{}
 	for i, line := range is {
 		if line = strings.TrimRight(line, " \t"); line != "" {

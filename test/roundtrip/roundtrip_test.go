@@ -45,19 +45,19 @@ func TestSeesWhatIsSilent(t *testing.T) {
 		kinds          []string
 		silent, lost   int
 	}{
-		{"the same", source, nil, 0, 0},
-		{"a line is otherwise", "one  two\n\nthree\n\nfour", nil, 1, 0},
-		{"it is announced", "one  two\n\nthree\n\nfour", []string{"layout"}, 0, 0},
-		{"a word is lost behind an announcement", "one\n\nthree\n\nfour", []string{"layout"}, 0, 1},
-		{"a line is lost", "one two\n\nfour", nil, 1, 1},
-		{"the order is another", "three\n\none two\n\nfour", nil, 1, 1},
+		{name: "the same", document: source},
+		{name: "a line is otherwise", document: "one  two\n\nthree\n\nfour", silent: 1},
+		{name: "it is announced", document: "one  two\n\nthree\n\nfour", kinds: []string{"layout"}},
+		{name: "a word is lost behind an announcement", document: "one\n\nthree\n\nfour", kinds: []string{"layout"}, lost: 1},
+		{name: "a line is lost", document: "one two\n\nfour", silent: 1, lost: 1},
+		{name: "the order is another", document: "three\n\none two\n\nfour", silent: 1, lost: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := &result{}
-			r.file("a.md", source, c.document, &notes{kinds: map[int][]string{1: c.kinds}}, nil)
-			if len(r.silent) != c.silent || len(r.lost) != c.lost {
-				t.Errorf("%d silent and %d lost, want %d and %d: %q %q", len(r.silent), len(r.lost), c.silent, c.lost, r.silent, r.lost)
+			r.compareFile("a.md", source, c.document, &notes{kinds: map[int][]string{1: c.kinds}}, nil)
+			if len(r.unannounced) != c.silent || len(r.lost) != c.lost {
+				t.Errorf("%d silent and %d lost, want %d and %d: %q %q", len(r.unannounced), len(r.lost), c.silent, c.lost, r.unannounced, r.lost)
 			}
 		})
 	}

@@ -24,18 +24,18 @@ type result struct {
 	files, lines, changed int
 	// listed counts changed lines that the report lists one by one; the others are announced by kind.
 	listed int
-	// silent are changed lines that were not announced, lost are words that did not come back, restless are
+	// unannounced are changed lines that were not announced, lost are words that did not come back, restless are
 	// files that differ in the second round.
-	silent, lost, restless []string
+	unannounced, lost, unstable []string
 }
 
-func (r *result) failed() bool { return len(r.silent)+len(r.lost)+len(r.restless) > 0 }
+func (r *result) failed() bool { return len(r.unannounced)+len(r.lost)+len(r.unstable) > 0 }
 
 // print writes a summary, and everything that is wrong. With verbose it also writes the problems that the import has
 // reported.
 func (r *result) print(out io.Writer, verbose bool) {
 	fmt.Fprintf(out, "%s: %d files, %d lines, %d changed: %d listed, %d announced by kind, %d unannounced; %d words lost, %d files differ in the second round\n",
-		filepath.Base(r.dir), r.files, r.lines, r.changed, r.listed, r.changed-r.listed-len(r.silent), len(r.silent), len(r.lost), len(r.restless))
+		filepath.Base(r.dir), r.files, r.lines, r.changed, r.listed, r.changed-r.listed-len(r.unannounced), len(r.unannounced), len(r.lost), len(r.unstable))
 	codes := map[string]int{}
 	for _, p := range r.report.Problems {
 		codes[p.Code]++
@@ -49,7 +49,7 @@ func (r *result) print(out io.Writer, verbose bool) {
 			fmt.Fprintf(out, "  %s:%d %s %q: %s\n", p.Path, p.Line, p.Code, p.What, p.Why)
 		}
 	}
-	for _, list := range [][]string{r.silent, r.lost, r.restless} {
+	for _, list := range [][]string{r.unannounced, r.lost, r.unstable} {
 		for _, line := range list {
 			fmt.Fprintln(out, "  !", line)
 		}
@@ -78,7 +78,7 @@ func run(ctx context.Context, dir string) (r *result, err error) {
 		return told[path]
 	}
 	out := filepath.Join(temp, "out")
-	r.report, err = through(ctx, dir, filepath.Join(temp, "first.db"), out, folder.ImportOptions{
+	r.report, err = importAndExport(ctx, dir, filepath.Join(temp, "first.db"), out, folder.ImportOptions{
 		Notebook: "N",
 		OnChange: func(path string, line int, kinds []string) {
 			of(path).kinds[line] = append(of(path).kinds[line], kinds...)
@@ -92,44 +92,44 @@ func run(ctx context.Context, dir string) (r *result, err error) {
 			of(s.Path).id = s.Target
 		}
 	}
-	if err := r.again(ctx, temp); err != nil {
+	if err := r.importAgain(ctx, temp); err != nil {
 		return nil, err
 	}
 	back := filepath.Join(temp, "back")
-	if _, err := through(ctx, out, filepath.Join(temp, "second.db"), back, folder.ImportOptions{}); err != nil {
+	if _, err := importAndExport(ctx, out, filepath.Join(temp, "second.db"), back, folder.ImportOptions{}); err != nil {
 		return nil, err
 	}
-	found, err := differing(out, back)
+	found, err := differingFiles(out, back)
 	if err != nil {
 		return nil, err
 	}
-	r.restless = append(r.restless, found...)
-	exported, err := byID(out)
+	r.unstable = append(r.unstable, found...)
+	exported, err := documentsByID(out)
 	if err != nil {
 		return nil, err
 	}
-	return r, r.compare(told, exported)
+	return r, r.compareAll(told, exported)
 }
 
-// again imports the folder into the same vault a second time, which must change nothing.
-func (r *result) again(ctx context.Context, temp string) error {
+// importAgain imports the folder into the same vault a second time, which must change nothing.
+func (r *result) importAgain(ctx context.Context, temp string) error {
 	once := filepath.Join(temp, "once")
-	report, err := through(ctx, r.dir, filepath.Join(temp, "first.db"), once, folder.ImportOptions{Notebook: "N"})
+	report, err := importAndExport(ctx, r.dir, filepath.Join(temp, "first.db"), once, folder.ImportOptions{Notebook: "N"})
 	if err != nil {
 		return err
 	}
 	for _, s := range report.States {
 		if s.State != folder.Unchanged && s.State != folder.LeftOut {
-			r.restless = append(r.restless, fmt.Sprintf("the second import says of %s: %s", s.Path, s.State))
+			r.unstable = append(r.unstable, fmt.Sprintf("the second import says of %s: %s", s.Path, s.State))
 		}
 	}
-	found, err := differing(filepath.Join(temp, "out"), once)
-	r.restless = append(r.restless, found...)
+	found, err := differingFiles(filepath.Join(temp, "out"), once)
+	r.unstable = append(r.unstable, found...)
 	return err
 }
 
-// through imports a folder into the vault at db, which is made if it does not exist, and exports the vault.
-func through(ctx context.Context, from, db, to string, o folder.ImportOptions) (report folder.Report, err error) {
+// importAndExport imports a folder into the vault at db, which is made if it does not exist, and exports the vault.
+func importAndExport(ctx context.Context, from, db, to string, o folder.ImportOptions) (report folder.Report, err error) {
 	w, err := workspace.Open(ctx, db, workspace.Options{})
 	if err != nil {
 		return report, err
@@ -142,8 +142,8 @@ func through(ctx context.Context, from, db, to string, o folder.ImportOptions) (
 	return report, err
 }
 
-// byID returns the exported documents of a folder by the id in their front matter.
-func byID(dir string) (map[string]string, error) {
+// documentsByID returns the exported documents of a folder by the id in their front matter.
+func documentsByID(dir string) (map[string]string, error) {
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(at) != ".md" {
@@ -161,8 +161,8 @@ func byID(dir string) (map[string]string, error) {
 	return found, err
 }
 
-// differing returns a line for each file that differs between two folders.
-func differing(a, b string) (found []string, err error) {
+// differingFiles returns a line for each file that differs between two folders.
+func differingFiles(a, b string) (found []string, err error) {
 	seen := map[string]bool{}
 	for _, dir := range []string{a, b} {
 		err = errors.Join(err, filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// get is the command "get STATUS PATH [FILE]": it sends a GET request to the gateway at $URL, with the token in FILE
+// getCommand is the command "get STATUS PATH [FILE]": it sends a GET request to the gateway at $URL, with the token in FILE
 // if there is one, prints the answer, and fails if the status is another one.
-func get(ts *testscript.TestScript, neg bool, args []string) {
+func getCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: get STATUS PATH [FILE]")
 	}

@@ -12,9 +12,9 @@ import (
 // kernels holds the SiYuan kernel of each script that has one.
 var kernels sync.Map // *testscript.TestScript → *kerneltest.Kernel
 
-// kernel returns the command "kernel [locked]", which starts a SiYuan kernel of tests that ends with tb. A locked
-// kernel requires its token.
-func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
+// kernelCommand returns the command "kernel [locked]", which starts a SiYuan kernel of tests that ends with tb. A locked
+// kernelCommand requires its token.
+func kernelCommand(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) > 1 || len(args) == 1 && args[0] != "locked" {
 			ts.Fatalf("usage: kernel [locked]")
@@ -27,8 +27,8 @@ func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// theKernel returns the kernel of a script.
-func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
+// kernelOf returns the kernel of a script.
+func kernelOf(ts *testscript.TestScript) *kerneltest.Kernel {
 	found, ok := kernels.Load(ts)
 	if !ok {
 		ts.Fatalf("there is no kernel; kernel starts one")
@@ -37,26 +37,26 @@ func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
 	return k
 }
 
-// notebook is the command that makes a notebook and sets VARIABLE to its id.
-func notebook(ts *testscript.TestScript, neg bool, args []string) {
+// notebookCommand is the command that makes a notebook and sets VARIABLE to its id.
+func notebookCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: notebook VARIABLE NAME")
 	}
-	ts.Setenv(args[0], theKernel(ts).Notebook(args[1]))
+	ts.Setenv(args[0], kernelOf(ts).Notebook(args[1]))
 }
 
-// document is the command that makes a document and sets VARIABLE to its id.
-func document(ts *testscript.TestScript, neg bool, args []string) {
+// documentCommand is the command that makes a document and sets VARIABLE to its id.
+func documentCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: document VARIABLE NOTEBOOK PATH MARKDOWN")
 	}
-	ts.Setenv(args[0], theKernel(ts).Doc(args[1], args[2], args[3]))
+	ts.Setenv(args[0], kernelOf(ts).Doc(args[1], args[2], args[3]))
 }
 
-// workspaceFile is the command "workspace", which writes a file into the workspace of the kernel.
-func workspaceFile(ts *testscript.TestScript, neg bool, args []string) {
+// workspaceCommand is the command "workspace", which writes a file into the workspace of the kernel.
+func workspaceCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: workspace PATH FILE")
 	}
-	theKernel(ts).File(args[0], []byte(ts.ReadFile(args[1])))
+	kernelOf(ts).File(args[0], []byte(ts.ReadFile(args[1])))
 }

@@ -8,9 +8,9 @@ import (
 	"collie/internal/source/upstream/registry/registrytest"
 )
 
-// registry returns the command "registry FILE…", which starts an MCP registry with these servers that ends with tb,
+// registryCommand returns the command "registry FILE…", which starts an MCP registry with these servers that ends with tb,
 // and sets REGISTRY to its address.
-func registry(tb testing.TB) func(*testscript.TestScript, bool, []string) {
+func registryCommand(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) == 0 {
 			ts.Fatalf("usage: registry FILE…")

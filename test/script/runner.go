@@ -45,17 +45,17 @@ import (
 //	registry FILE…  starts an MCP registry with the servers in the files; $REGISTRY is its address
 func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"code":      code,
-		"get":       get,
-		"serve":     serve,
-		"halt":      stop,
-		"spoil":     spoil,
-		"take":      take,
-		"kernel":    kernel(tb),
-		"notebook":  notebook,
-		"document":  document,
-		"workspace": workspaceFile,
-		"registry":  registry(tb),
+		"code":      codeCommand,
+		"get":       getCommand,
+		"serve":     serveCommand,
+		"halt":      haltCommand,
+		"spoil":     spoilCommand,
+		"take":      takeCommand,
+		"kernel":    kernelCommand(tb),
+		"notebook":  notebookCommand,
+		"document":  documentCommand,
+		"workspace": workspaceCommand,
+		"registry":  registryCommand(tb),
 	}
 }
 
@@ -89,9 +89,9 @@ type gateway struct {
 
 	url chan string // receives the address once start-up is over
 
-	mu   sync.Mutex
-	log  bytes.Buffer
-	told bool
+	mu      sync.Mutex
+	log     bytes.Buffer
+	urlSent bool
 }
 
 // running holds the gateway of each script that has one.
@@ -100,8 +100,8 @@ var running sync.Map // *testscript.TestScript → *gateway
 // address matches the line that says that start-up is over.
 var address = regexp.MustCompile(`ready: .* (https?://\S+)/mcp`)
 
-// serve is the command that runs a gateway; see commands.
-func serve(ts *testscript.TestScript, neg bool, args []string) {
+// serveCommand is the command that runs a gateway; see commands.
+func serveCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serve [args…]")
 	}
@@ -113,7 +113,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no collie on PATH")
 	}
 	g := &gateway{done: make(chan struct{}), url: make(chan string, 1)}
-	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) // stop ends it
+	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) // haltCommand ends it
 	g.cmd.Dir, g.cmd.Env, g.cmd.Stderr = ts.MkAbs("."), environ(ts), g
 	ts.Check(g.cmd.Start())
 	go func() {
@@ -123,7 +123,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	running.Store(ts, g)
 	ts.Defer(func() {
 		if _, ok := running.Load(ts); ok {
-			stop(ts, false, nil)
+			haltCommand(ts, false, nil)
 		}
 	})
 	select {
@@ -136,8 +136,8 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stop is the command halt, and also runs when a script ends.
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+// haltCommand is the command halt, and also runs when a script ends.
+func haltCommand(ts *testscript.TestScript, neg bool, args []string) {
 	got, ok := running.LoadAndDelete(ts)
 	if neg || len(args) > 0 || !ok {
 		ts.Fatalf("usage: halt, after serve")
@@ -164,9 +164,9 @@ func (g *gateway) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.log.Write(p)
-	if m := address.FindSubmatch(g.log.Bytes()); m != nil && !g.told {
+	if m := address.FindSubmatch(g.log.Bytes()); m != nil && !g.urlSent {
 		g.url <- string(m[1]) // does not block: the channel has room for one
-		g.told = true
+		g.urlSent = true
 	}
 	return len(p), nil
 }
@@ -177,8 +177,8 @@ func (g *gateway) text() string {
 	return g.log.String()
 }
 
-// code is the command that checks the exit code of a program; see commands.
-func code(ts *testscript.TestScript, neg bool, args []string) {
+// codeCommand is the command that checks the exit code of a program; see commands.
+func codeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N PROGRAM args…")
 	}

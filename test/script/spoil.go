@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// spoil is the command "spoil OLD NEW PATTERN…"; see commands.
-func spoil(ts *testscript.TestScript, neg bool, args []string) {
+// spoilCommand is the command "spoil OLD NEW PATTERN…"; see commands.
+func spoilCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: spoil OLD NEW PATTERN…")
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// take is the command "take VARIABLE PATTERN"; see commands.
-func take(ts *testscript.TestScript, neg bool, args []string) {
+// takeCommand is the command "take VARIABLE PATTERN"; see commands.
+func takeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: take VARIABLE PATTERN")
 	}

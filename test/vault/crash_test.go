@@ -22,20 +22,20 @@ func TestKilledVaultKeepsItsPromises(t *testing.T) {
 	for done := 0; done < *rounds; done += together {
 		file := filepath.Join(t.TempDir(), "vault.db")
 		p := newPromises()
-		prepare(t, file)
+		createVault(t, file)
 		for round := range min(together, *rounds-done) {
-			killRound(t, file, 1+round%2, p)
-			hold(t, file, p)
+			writeAndKill(t, file, 1+round%2, p)
+			wantPromisesKept(t, file, p)
 		}
-		if p.counted == 0 {
+		if p.lineCount == 0 {
 			t.Fatal("nothing was ever acknowledged")
 		}
 		wantSound(t, file)
 	}
 }
 
-// prepare makes a vault with one notebook.
-func prepare(t *testing.T, file string) {
+// createVault makes a vault with one notebook.
+func createVault(t *testing.T, file string) {
 	t.Helper()
 	v := vault.New(file, vault.Options{})
 	defer func() { _ = v.Close() }()
@@ -44,25 +44,25 @@ func prepare(t *testing.T, file string) {
 	}
 }
 
-// killRound lets processes write for a moment, kills them, and adds to p what they acknowledged.
-func killRound(t *testing.T, file string, processes int, p *promises) {
+// writeAndKill lets processes write for a moment, kills them, and adds to p what they acknowledged.
+func writeAndKill(t *testing.T, file string, processes int, p *promises) {
 	t.Helper()
 	victims := make([]*victim, processes)
 	for i := range victims {
-		victims[i] = start(t, jobWrite, file)
+		victims[i] = startVictim(t, jobWrite, file)
 	}
-	victims[0].acknowledges(t)
+	victims[0].awaitFirstLine(t)
 	await.Moment(rand.N(250 * time.Millisecond)) // a random moment; the second process may still be starting
 	for _, v := range victims {
-		if err := p.read(v.kill(t)); err != nil {
+		if err := p.addLines(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
 		await.Moment(rand.N(20 * time.Millisecond)) // the second process lives a moment longer
 	}
 }
 
-// hold checks that everything that was acknowledged is in the vault.
-func hold(t *testing.T, file string, p *promises) {
+// wantPromisesKept checks that everything that was acknowledged is in the vault.
+func wantPromisesKept(t *testing.T, file string, p *promises) {
 	t.Helper()
 	v := vault.New(file, vault.Options{})
 	defer func() {
@@ -90,18 +90,18 @@ func hold(t *testing.T, file string, p *promises) {
 			if there || times[word] > 0 {
 				t.Errorf("block %s was deleted and is there", id)
 			}
-		case p.perhaps[id] && !there && times[word] == 0:
+		case p.maybeGone[id] && !there && times[word] == 0:
 		case row.Get("content").String() != "文字 "+word:
 			t.Errorf("block %s holds %q, acknowledged was %q", id, row.Get("content"), word)
 		case times[word] != 1:
 			t.Errorf("block %s, %q, is there %d times", id, word, times[word])
-		case p.attr[id] != "" && !reached(attribute(row, "custom-word"), p.attr[id]):
+		case p.attr[id] != "" && !isAtLeast(attribute(row, "custom-word"), p.attr[id]):
 			t.Errorf("block %s has the attribute %q, acknowledged was %q", id, attribute(row, "custom-word"), p.attr[id])
 		}
 	}
 	for id, title := range p.title {
 		row, there := found[id]
-		if !there || title != "" && !reached(row.Get("content").String(), title) {
+		if !there || title != "" && !isAtLeast(row.Get("content").String(), title) {
 			t.Errorf("document %s has the title %q, acknowledged was %q", id, row.Get("content"), title)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"collie/internal/vault"
 )
 
-// unasked are endpoints of the vault that the client of the notes tools does not use, with the reason why they exist.
-var unasked = map[string]string{
+// usedByOthers are endpoints of the vault that the client of the notes tools does not use, with the reason why they exist.
+var usedByOthers = map[string]string{
 	"/api/asset/setImageOCRText":         "the only way for the text of an image into the vault",
 	"/api/filetree/listDocTree":          "a benchmark asks for the whole tree",
 	"/api/repo/initRepoKey":              "the vault asks it of itself when its file is made",
@@ -24,17 +24,17 @@ var unasked = map[string]string{
 	"/api/riff/createRiffDeck":           "the only way to a deck",
 }
 
-// unanswered are endpoints that the client uses and the vault lacks, because the recorded kernel does not have them.
-var unanswered = []string{"/api/filetree/setDocSortMode"}
+// absentFromRecordings are endpoints that the client uses and the vault lacks, because the recorded kernel does not have them.
+var absentFromRecordings = []string{"/api/filetree/setDocSortMode"}
 
-// windowed are endpoints that the client uses and the vault lacks, because they are about the window of SiYuan.
-var windowed = []string{"/api/petal/setPetalEnabled"}
+// aboutTheWindow are endpoints that the client uses and the vault lacks, because they are about the window of SiYuan.
+var aboutTheWindow = []string{"/api/petal/setPetalEnabled"}
 
 // TestEndpoints checks that the vault has exactly the endpoints that the client uses, with the exceptions above.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	want := asked(t)
-	for endpoint := range unasked {
+	want := clientEndpoints(t)
+	for endpoint := range usedByOthers {
 		if slices.Contains(want, endpoint) {
 			t.Errorf("%s is asked for", endpoint)
 		}
@@ -42,7 +42,7 @@ func TestEndpoints(t *testing.T) {
 	}
 	slices.Sort(want)
 	want = slices.DeleteFunc(slices.Compact(want), func(endpoint string) bool {
-		return slices.Contains(unanswered, endpoint) || slices.Contains(windowed, endpoint)
+		return slices.Contains(absentFromRecordings, endpoint) || slices.Contains(aboutTheWindow, endpoint)
 	})
 	got := vault.Endpoints()
 	slices.Sort(got)
@@ -51,8 +51,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// asked returns the endpoints that the sources of the client name.
-func asked(t *testing.T) (endpoints []string) {
+// clientEndpoints returns the endpoints that the sources of the client name.
+func clientEndpoints(t *testing.T) (endpoints []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../internal/source/siyuan/kernel/*.go")
 	if err != nil || len(files) == 0 {

@@ -29,17 +29,17 @@ import (
 // answerWithin bounds how long any request may take, however malicious.
 const answerWithin = await.Limit
 
-// target is a vault under attack, with one notebook and one document.
-type target struct {
+// attackedVault is a vault under attack, with one notebook and one document.
+type attackedVault struct {
 	*vault.Vault
 	dir      string // the folder with its file, which holds nothing else
 	box, doc string // ids of the notebook and the document
 }
 
-// newTarget makes a vault with a notebook and a document.
-func newTarget(t *testing.T) target {
+// newAttackedVault makes a vault with a notebook and a document.
+func newAttackedVault(t *testing.T) attackedVault {
 	t.Helper()
-	v := target{dir: t.TempDir()}
+	v := attackedVault{dir: t.TempDir()}
 	v.Vault = vault.New(filepath.Join(v.dir, "vault.db"), vault.Options{Log: vaulttest.Log(t)})
 	t.Cleanup(func() { _ = v.Close() })
 	c := newClient(v.Vault)
@@ -59,13 +59,13 @@ func newTarget(t *testing.T) target {
 }
 
 // send sends a body to an endpoint, and returns status and body of the answer.
-func (v target) send(t *testing.T, endpoint, body string) (status int, answer string) {
+func (v attackedVault) send(t *testing.T, endpoint, body string) (status int, answer string) {
 	t.Helper()
 	return v.do(t, httptest.NewRequest(http.MethodPost, "http://vault"+endpoint, strings.NewReader(body)))
 }
 
 // do handles a request. The test fails if there is no answer in time, or the answer is a server error.
-func (v target) do(t *testing.T, r *http.Request) (status int, answer string) {
+func (v attackedVault) do(t *testing.T, r *http.Request) (status int, answer string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
 	defer cancel()
@@ -80,9 +80,9 @@ func (v target) do(t *testing.T, r *http.Request) (status int, answer string) {
 	return rec.Code, rec.Body.String()
 }
 
-// wantWhole checks that the document is as newTarget made it, that the folder of the vault has no other files, and
+// wantUnharmed checks that the document is as newAttackedVault made it, that the folder of the vault has no other files, and
 // that the checker finds no problem.
-func (v target) wantWhole(t *testing.T) {
+func (v attackedVault) wantUnharmed(t *testing.T) {
 	t.Helper()
 	c := newClient(v.Vault)
 	text, err := c.ask(t.Context(), "/api/block/getBlockKramdown", object{"id": v.doc})
@@ -102,7 +102,7 @@ func (v target) wantWhole(t *testing.T) {
 }
 
 // wantSound fails the test if the checker finds a problem.
-func (v target) wantSound(t *testing.T) {
+func (v attackedVault) wantSound(t *testing.T) {
 	t.Helper()
 	w, err := v.Workspace(t.Context())
 	if err != nil {
@@ -120,7 +120,7 @@ func (v target) wantSound(t *testing.T) {
 // TestNoPathLeadsOut tries to read and write files outside of the workspace, and the file of the vault itself.
 func TestNoPathLeadsOut(t *testing.T) {
 	t.Parallel()
-	v := newTarget(t)
+	v := newAttackedVault(t)
 	const secret = "what lies outside 秘密"
 	outside := filepath.Join(t.TempDir(), "secret.md")
 	if err := os.WriteFile(outside, []byte(secret), 0o600); err != nil {
@@ -153,8 +153,8 @@ func TestNoPathLeadsOut(t *testing.T) {
 				t.Errorf("%s answers what lies at %q", endpoint, path)
 			}
 		}
-		v.do(t, form(t, "/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "owned"))
-		v.do(t, form(t, "/api/asset/upload", map[string]string{"assetsDirPath": path}, "file[]", "owned"))
+		v.do(t, uploadRequest(t, "/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "owned"))
+		v.do(t, uploadRequest(t, "/api/asset/upload", map[string]string{"assetsDirPath": path}, "file[]", "owned"))
 	}
 	for _, path := range []string{
 		"/assets/../../../../../../../.." + outside, "/assets/%2e%2e/%2e%2e/" + outside, "/templates/..//..//" + outside, "/assets/" + outside,
@@ -169,7 +169,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 	if data, err := os.ReadFile(outside); err != nil || string(data) != secret {
 		t.Errorf("the file outside holds %q, error %v", data, err)
 	}
-	v.wantWhole(t)
+	v.wantUnharmed(t)
 }
 
 func mustJSON(t *testing.T, v any) []byte {
@@ -181,8 +181,8 @@ func mustJSON(t *testing.T, v any) []byte {
 	return data
 }
 
-// form returns a multipart request that uploads a file.
-func form(t *testing.T, endpoint string, fields map[string]string, name, content string) *http.Request {
+// uploadRequest returns a multipart request that uploads a file.
+func uploadRequest(t *testing.T, endpoint string, fields map[string]string, name, content string) *http.Request {
 	t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -209,7 +209,7 @@ func form(t *testing.T, endpoint string, fields map[string]string, name, content
 // TestStatementsOnlyRead tries statements that write, reach other tables or files, or take all memory.
 func TestStatementsOnlyRead(t *testing.T) {
 	t.Parallel()
-	v := newTarget(t)
+	v := newAttackedVault(t)
 	leak := filepath.Join(v.dir, "leak.db")
 	for _, statement := range []string{
 		"DELETE FROM blocks", "UPDATE blocks SET content = ''", "DROP TABLE node", "INSERT INTO stat VALUES (1, 2)", "CREATE TABLE x (a)",
@@ -230,9 +230,9 @@ func TestStatementsOnlyRead(t *testing.T) {
 		"SELECT " + strings.Repeat("(", 100_000) + "1" + strings.Repeat(")", 100_000), "SELECT 1" + strings.Repeat(" UNION ALL SELECT 1", 20_000),
 		"SELECT * FROM blocks a, blocks b, blocks c, blocks d LIMIT 100000000", "SELECT '" + "\x00" + "'", "SELECT \xff\xfe",
 	} {
-		before := allocated()
+		before := totalAllocated()
 		v.send(t, "/api/query/sql", string(mustJSON(t, object{"stmt": statement})))
-		if grown := allocated() - before; grown > 1<<30 {
+		if grown := totalAllocated() - before; grown > 1<<30 {
 			t.Errorf("%.60s takes %d MiB", statement, grown>>20)
 		}
 	}
@@ -244,20 +244,20 @@ func TestStatementsOnlyRead(t *testing.T) {
 		}
 		v.send(t, "/api/search/fullTextSearchBlock", string(mustJSON(t, object{"query": id, "method": 1})))
 	}
-	v.wantWhole(t)
+	v.wantUnharmed(t)
 }
 
-// allocated returns how many bytes the process has allocated so far, in total.
-func allocated() uint64 {
+// totalAllocated returns how many bytes the process has allocated so far, in total.
+func totalAllocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// endless is a request body that never ends.
-type endless struct{ read int64 }
+// endlessBody is a request body that never ends.
+type endlessBody struct{ read int64 }
 
-func (e *endless) Read(p []byte) (int, error) {
+func (e *endlessBody) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = ' '
 	}
@@ -267,28 +267,28 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // TestOversizedBodyIsRefused sends bodies that never end, without a length and with a huge one.
 func TestOversizedBodyIsRefused(t *testing.T) {
-	v := newTarget(t) // not in parallel, because the test measures what is allocated
+	v := newAttackedVault(t) // not in parallel, because the test measures what is allocated
 	for name, length := range map[string]int64{"unknown": -1, "known": 1 << 40} {
-		body := &endless{}
+		body := &endlessBody{}
 		r := httptest.NewRequest(http.MethodPost, "http://vault/api/block/appendBlock", body)
 		r.ContentLength = length
-		before := allocated()
+		before := totalAllocated()
 		_, answer := v.do(t, r)
 		if gjson.Get(answer, "code").Int() == 0 || !strings.Contains(answer, "too large") {
 			t.Errorf("length %s: answered %.300s", name, answer)
 		}
-		if grown := allocated() - before; length > 0 && grown > 16<<20 || grown > 512<<20 {
+		if grown := totalAllocated() - before; length > 0 && grown > 16<<20 || grown > 512<<20 {
 			t.Errorf("length %s: it took %d MiB to refuse it after %d MiB", name, grown>>20, body.read>>20)
 		}
 	}
-	v.wantWhole(t)
+	v.wantUnharmed(t)
 }
 
 // TestBrokenMarkupIsKept writes texts that are made to break parsers, as Markdown and as DOM. If they are accepted,
 // the block must be readable, and at the end the vault must be sound.
 func TestBrokenMarkupIsKept(t *testing.T) {
 	t.Parallel()
-	v := newTarget(t)
+	v := newAttackedVault(t)
 	many := await.Fewer(100_000)
 	texts := map[string]string{ // lute takes quadratic time for dollars and for elements
 		"nested quotes": strings.Repeat(">", many) + " x", "spaced quotes": strings.Repeat("> ", many) + "x",
@@ -316,14 +316,14 @@ func TestBrokenMarkupIsKept(t *testing.T) {
 			v.send(t, "/api/block/deleteBlock", `{"id":"`+id+`"}`)
 		}
 	}
-	v.wantWhole(t)
+	v.wantUnharmed(t)
 }
 
 // TestBadValuesAreRefused sends invalid bodies to every endpoint, except three that remove things, and invalid values
 // for each parameter that was ever recorded for it. The vault must answer each, and stay sound.
 func TestBadValuesAreRefused(t *testing.T) {
 	t.Parallel()
-	v := newTarget(t)
+	v := newAttackedVault(t)
 	long := `"` + strings.Repeat("长", 100_000) + `"`
 	values := []string{
 		`null`, `true`, `1e999`, `-1e308`, `9223372036854775808`, `0.5`, `-1`, `1e18`, `""`, `"\u0000"`, "\"\xff\xfe\"", `"\ud800"`, `"../.."`, long, `[]`, `{}`, `[null]`, `[[]]`,
@@ -376,7 +376,7 @@ func recordedParams(t *testing.T) map[string][]string {
 // acknowledged writes are there, and the next request is answered.
 func TestGivingUpLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	v := newTarget(t)
+	v := newAttackedVault(t)
 	c := newClient(v.Vault)
 	var mu sync.Mutex
 	acknowledged := 0
@@ -412,5 +412,5 @@ func TestGivingUpLeavesNothingBehind(t *testing.T) {
 	if _, err := c.ask(t.Context(), "/api/block/appendBlock", object{"dataType": "markdown", "data": "after", "parentID": v.doc}); err != nil {
 		t.Error(err)
 	}
-	v.wantWhole(t)
+	v.wantUnharmed(t)
 }

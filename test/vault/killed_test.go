@@ -20,12 +20,12 @@ import (
 func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
-	prepare(t, file)
+	createVault(t, file)
 	for range max(*rounds/10, 4) {
-		v := start(t, jobBackup, file)
-		v.acknowledges(t)
+		v := startVictim(t, jobBackup, file)
+		v.awaitFirstLine(t)
 		await.Moment(rand.N(250 * time.Millisecond)) // a random moment
-		done := lines(v.kill(t))
+		done := completeLines(v.kill(t))
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.backup"))
 		if err != nil {
 			t.Fatal(err)
@@ -50,15 +50,15 @@ func TestKilledWhileItChecks(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
 	p := newPromises()
-	prepare(t, file)
+	createVault(t, file)
 	for range max(*rounds/10, 4) {
-		v := start(t, jobCheck, file)
-		v.acknowledges(t)
+		v := startVictim(t, jobCheck, file)
+		v.awaitFirstLine(t)
 		await.Moment(rand.N(250 * time.Millisecond)) // a random moment
-		if err := p.read(v.kill(t)); err != nil {
+		if err := p.addLines(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
-		hold(t, file, p)
+		wantPromisesKept(t, file, p)
 	}
 	wantSound(t, file)
 }
@@ -68,21 +68,21 @@ func TestKilledWhileItChecks(t *testing.T) {
 func TestKilledWhileItCreates(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
-	prepare(t, file)
+	createVault(t, file)
 	for range max(*rounds/10, 4) {
-		v := start(t, jobCreate, file)
-		v.acknowledges(t)
+		v := startVictim(t, jobCreate, file)
+		v.awaitFirstLine(t)
 		await.Moment(rand.N(400 * time.Millisecond)) // a random moment
-		done := lines(v.kill(t))
+		done := completeLines(v.kill(t))
 		blocks := largeDocuments(t, file)
 		for _, id := range done {
-			if blocks[id] != bulk {
-				t.Errorf("document %s was acknowledged and has %d blocks, want %d", id, blocks[id], bulk)
+			if blocks[id] != largeParagraphs {
+				t.Errorf("document %s was acknowledged and has %d blocks, want %d", id, blocks[id], largeParagraphs)
 			}
 		}
 		for id, n := range blocks {
-			if n != bulk {
-				t.Errorf("document %s has %d blocks, want %d", id, n, bulk)
+			if n != largeParagraphs {
+				t.Errorf("document %s has %d blocks, want %d", id, n, largeParagraphs)
 			}
 		}
 	}
@@ -114,13 +114,13 @@ func TestKilledAtTheFirstOpening(t *testing.T) {
 	opened := 0
 	for round := range *rounds {
 		file := filepath.Join(t.TempDir(), "vault.db")
-		victims := []*victim{start(t, jobOpen, file)}
+		victims := []*victim{startVictim(t, jobOpen, file)}
 		if round%2 == 1 {
-			victims = append(victims, start(t, jobOpen, file))
+			victims = append(victims, startVictim(t, jobOpen, file))
 		}
 		await.Moment(rand.N(120 * time.Millisecond)) // a random moment
 		for _, v := range victims {
-			opened += len(lines(v.kill(t)))
+			opened += len(completeLines(v.kill(t)))
 		}
 		wantSound(t, file)
 		v := vault.New(file, vault.Options{})
@@ -144,22 +144,22 @@ func TestSurvivorGoesOn(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
 	p := newPromises()
-	prepare(t, file)
-	survivor := start(t, jobWrite, file)
+	createVault(t, file)
+	survivor := startVictim(t, jobWrite, file)
 	for range max(*rounds/5, 4) {
-		v := start(t, jobWrite, file)
-		v.acknowledges(t)
+		v := startVictim(t, jobWrite, file)
+		v.awaitFirstLine(t)
 		await.Moment(rand.N(200 * time.Millisecond)) // a random moment
-		if err := p.read(v.kill(t)); err != nil {
+		if err := p.addLines(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
-		before := strings.Count(survivor.printed.String(), "\n")
-		await.Until(t, "the survivor goes on", func() bool { return strings.Count(survivor.printed.String(), "\n") >= before+20 })
+		before := strings.Count(survivor.stdout.String(), "\n")
+		await.Until(t, "the survivor goes on", func() bool { return strings.Count(survivor.stdout.String(), "\n") >= before+20 })
 	}
-	if err := p.read(survivor.kill(t)); err != nil {
+	if err := p.addLines(survivor.kill(t)); err != nil {
 		t.Fatal(err)
 	}
-	hold(t, file, p)
+	wantPromisesKept(t, file, p)
 	wantSound(t, file)
 }
 
@@ -185,7 +185,7 @@ func TestKilledImportGoesOn(t *testing.T) {
 			}
 		}
 		for range 3 {
-			v := start(t, jobImport, file)
+			v := startVictim(t, jobImport, file)
 			await.Moment(20*time.Millisecond + rand.N(500*time.Millisecond)) // a random moment
 			v.kill(t)
 		}

@@ -18,10 +18,10 @@ var rounds = flag.Int("rounds", await.Fewer(20), "how often to kill a process th
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimFile); file != "" {
-		os.Exit(work(os.Getenv(victimJob), file)) // this process is the one to be killed
+		os.Exit(runJob(os.Getenv(victimJob), file)) // this process is the one to be killed
 	}
 	if file := os.Getenv(usageFile); file != "" {
-		os.Exit(between(file)) // this process runs a program and measures it
+		os.Exit(runAndMeasure(file)) // this process runs a program and measures it
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 // file with this name.
 const usageFile = "COLLIE_TEST_USAGE"
 
-// between runs the program in the arguments, and writes its resource usage as JSON into file.
-func between(file string) int {
+// runAndMeasure runs the program in the arguments, and writes its resource usage as JSON into file.
+func runAndMeasure(file string) int {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	err := cmd.Run()

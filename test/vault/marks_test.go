@@ -10,14 +10,14 @@ import (
 	"collie/internal/vault"
 )
 
-// singles are texts with single ^ and ~, which SiYuan would read as superscript and subscript.
-var singles = []string{
+// singleMarkTexts are texts with single ^ and ~, which SiYuan would read as superscript and subscript.
+var singleMarkTexts = []string{
 	"A claim.[^1] Another claim.[^2]", "[^1]: Smith 2020.\n[^2]: Jones ~2021.", "2^10=1024 and 2^20=1M", "一般 3~5 天，最多 10~20 天",
 	"x^x^y^y^z^k = 0^y^", "https://a.b/~one/~two?s=h~yT-8vb~Ak", "~a~ ~~gone~~ ~b~", "x<sup>2</sup> and H<sub>2</sub>O, 3^4^",
 	"- item 3~5 and 6~7\n- 2^8 2^9", "> quoted 3~5, 6~7 ^x^", "## Heading 3~5, 6~7 ^x^", "|3~5|6~7|\n| -----| -----|\n|^a|b^|",
 }
 
-// TestSingleMarksStayText writes the texts of singles through several endpoints and reads them back unchanged. The
+// TestSingleMarksStayText writes the texts of singleMarkTexts through several endpoints and reads them back unchanged. The
 // vault treats single marks as text.
 func TestSingleMarksStayText(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestSingleMarksStayText(t *testing.T) {
 		all := ask("/api/block/getChildBlocks", object{"id": target}).Array()
 		return all[len(all)-1].Get("id").Str
 	}
-	for i, text := range singles {
+	for i, text := range singleMarkTexts {
 		id := page("/p"+string(rune('a'+i)), text)
 		if got := read(id); got != text {
 			t.Errorf("created: %q is read as %q", text, got)
@@ -60,7 +60,7 @@ func TestSingleMarksStayText(t *testing.T) {
 			}
 			way["id"] = last()
 			ask("/api/block/updateBlock", way)
-			if got := ask("/api/block/getBlockKramdown", object{"id": last()}).Get("kramdown").Str; !strings.HasPrefix(withoutLists(got), text) {
+			if got := ask("/api/block/getBlockKramdown", object{"id": last()}).Get("kramdown").Str; !strings.HasPrefix(withoutAttributeLists(got), text) {
 				t.Errorf("updated as %s: %q is read as %q", way["dataType"], text, got)
 			}
 		}
@@ -74,8 +74,8 @@ func TestSingleMarksStayText(t *testing.T) {
 	}
 }
 
-// withoutLists removes the attribute lists of blocks from kramdown.
-func withoutLists(text string) string {
+// withoutAttributeLists removes the attribute lists of blocks from kramdown.
+func withoutAttributeLists(text string) string {
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {
 		before, after, found := strings.Cut(line, "{: ")

@@ -34,7 +34,7 @@ func TestLongFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"vault", "import", notes}, {"vault", "export", filepath.Join(dir, "out")}} {
-		used := peak(t, append([]string{collie, "--home", filepath.Join(dir, "home")}, args...)...)
+		used := peakMemory(t, append([]string{collie, "--home", filepath.Join(dir, "home")}, args...)...)
 		t.Logf("%s: %d MiB", args[1], used>>10)
 		if used > most {
 			t.Errorf("%s took %d MiB of memory", args[1], used>>10)
@@ -46,10 +46,10 @@ func TestLongFile(t *testing.T) {
 	}
 }
 
-// peak runs a program and returns its highest resident memory, in KiB. On Linux that figure includes the memory of
+// peakMemory runs a program and returns its highest resident memory, in KiB. On Linux that figure includes the memory of
 // the process that forked it, and the process of the tests is large, so a small process runs the program; see
-// between.
-func peak(t *testing.T, args ...string) int {
+// runAndMeasure.
+func peakMemory(t *testing.T, args ...string) int {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

@@ -15,9 +15,9 @@ var stampOfThatDay = regexp.MustCompile(`\b20261121\d{6}\b`)
 // are sorted by the times of writes. It works in a synctest bubble, where waiting takes no real time.
 type clock []time.Time
 
-// late are the steps whose request was sent in one second and did its work in the next one, so that what they made
+// workedNextSecond are the steps whose request was sent in one second and did its work in the next one, so that what they made
 // has different times. In the replay they happen at one moment, in the later second.
-var late = map[string]bool{"search#4": true}
+var workedNextSecond = map[string]bool{"search#4": true}
 
 // newClock derives the times from the ids and times in the answers: a row was sent no earlier than the latest time
 // known when it was answered, and no earlier than the answer before it.
@@ -30,7 +30,7 @@ func newClock(rows []kerneltest.Row) clock {
 				now = at
 			}
 		}
-		if late[name(row)] {
+		if workedNextSecond[stepName(row)] {
 			now = now.Truncate(time.Second).Add(time.Second)
 		}
 		times[i] = now
@@ -39,5 +39,5 @@ func newClock(rows []kerneltest.Row) clock {
 	return times
 }
 
-// wait waits until the row at i is due.
-func (c clock) wait(i int) { await.Sleep(time.Until(c[i])) }
+// waitForRow waits until the row at i is due.
+func (c clock) waitForRow(i int) { await.Sleep(time.Until(c[i])) }

@@ -27,8 +27,8 @@ type step struct {
 	sent bool
 }
 
-// same reports whether the vault gave the recorded answer.
-func (s step) same() bool { return s.sent && len(s.diffs) == 0 }
+// isSame reports whether the vault gave the recorded answer.
+func (s step) isSame() bool { return s.sent && len(s.diffs) == 0 }
 
 // scenarios yields the rows of each scenario, in the order in which they were sent.
 func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
@@ -47,20 +47,20 @@ func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
 	}
 }
 
-// play replays the rows of a scenario at their recorded times, and returns the steps in scope. Rows of other
+// replayScenario replays the rows of a scenario at their recorded times, and returns the steps in scope. Rows of other
 // endpoints prepare later ones: they are sent if the vault has the endpoint; if not, their stand-ins are.
-func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
-	handler, routes := playedVault(t)
+func replayScenario(t *testing.T, rows []kerneltest.Row, scope []string) []step {
+	handler, routes := newReplayVault(t)
 	replay, clock := kerneltest.NewReplay(t, handler), newClock(rows)
 	var steps []step
 	for i, row := range rows {
-		clock.wait(i)
+		clock.waitForRow(i)
 		row = withBody(t, row)
-		for _, c := range callsBefore(row, routes[row.Endpoint()]) {
+		for _, c := range preparingCalls(row, routes[row.Endpoint()]) {
 			replay.Compare(c.row())
 		}
 		isInScope := slices.Contains(scope, row.Endpoint())
-		s := step{Row: row, sent: row.Playable() && unsent[name(row)] == "" && (isInScope || routes[row.Endpoint()])}
+		s := step{Row: row, sent: row.Playable() && unsent[stepName(row)] == "" && (isInScope || routes[row.Endpoint()])}
 		if s.sent {
 			s.diffs = replay.Compare(row)
 		}
@@ -71,9 +71,9 @@ func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	return steps
 }
 
-// joinEditor adds endpoints that the recordings use and no tool does: for views of databases, decks, and tags of
+// addEditorEndpoints adds endpoints that the recordings use and no tool does: for views of databases, decks, and tags of
 // snapshots.
-func joinEditor(mux *api.Mux) {
+func addEditorEndpoints(mux *api.Mux) {
 	setView := func(member string, value func(data gjson.Result) any) api.Handler {
 		return func(tx *workspace.Tx, req api.Request) api.Reply {
 			at := siyuanapi.DatabasePath(req.Str("avID"))
@@ -111,9 +111,9 @@ func joinEditor(mux *api.Mux) {
 	})
 }
 
-// playedVault makes an empty vault that also answers the endpoints of joinEditor. It returns its handler and all its
+// newReplayVault makes an empty vault that also answers the endpoints of addEditorEndpoints. It returns its handler and all its
 // endpoints.
-func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
+func newReplayVault(t *testing.T) (h http.Handler, routes map[string]bool) {
 	file := filepath.Join(t.TempDir(), "vault.db")
 	if err := vault.Create(file); err != nil { // without a key for snapshots, like the recorded kernel
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
 		t.Fatal(err)
 	}
 	editor := api.New(w, nil)
-	joinEditor(editor)
+	addEditorEndpoints(editor)
 	own := vault.Endpoints()
 	routes = map[string]bool{}
 	for _, route := range slices.Concat(editor.Routes(), own) {

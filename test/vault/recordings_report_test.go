@@ -19,9 +19,9 @@ func (c tally) share(without int) string {
 func (c *tally) add(s step) {
 	c.steps++
 	switch {
-	case excused[name(s.Row)] != "":
+	case excused[stepName(s.Row)] != "":
 		c.excused++
-	case differs[name(s.Row)] != "":
+	case differing[stepName(s.Row)] != "":
 		c.differs++
 	default:
 		c.same++
@@ -47,8 +47,8 @@ func newReport(steps []step) report {
 	return r
 }
 
-// page returns the text of the file. It is the same in every run.
-func (r report) page() string {
+// markdown returns the text of the file. It is the same in every run.
+func (r report) markdown() string {
 	var out strings.Builder
 	out.WriteString("# The vault against the kernel\n\nMade by a replay of the recordings of a SiYuan kernel; `go generate ./test/vault` writes it.\n" +
 		"In scope is every recorded step of an endpoint that an action of the tools calls. A step is the same when status, code,\n" +
@@ -59,33 +59,33 @@ func (r report) page() string {
 	out.WriteString("## Endpoints\n\n| endpoint | steps | same | differ | excused | why |\n|---|---:|---:|---:|---:|---|\n")
 	for _, endpoint := range slices.Sorted(maps.Keys(r.byEndpoint)) {
 		c := r.byEndpoint[endpoint]
-		fmt.Fprintf(&out, "| %s | %d | %d | %d | %d | %s |\n", strings.TrimPrefix(endpoint, "/api/"), c.steps, c.same, c.differs, c.excused, r.why(endpoint))
+		fmt.Fprintf(&out, "| %s | %d | %d | %d | %d | %s |\n", strings.TrimPrefix(endpoint, "/api/"), c.steps, c.same, c.differs, c.excused, r.reasonsOf(endpoint))
 	}
-	r.list(&out, "Steps that differ", "The vault answers otherwise, on purpose or for want of something. They count as different.", differs)
-	r.list(&out, "Steps that are excused", "No kernel would answer like that again, or only by chance. They do not count.", excused)
+	r.writeSteps(&out, "Steps that differ", "The vault answers otherwise, on purpose or for want of something. They count as different.", differing)
+	r.writeSteps(&out, "Steps that are excused", "No kernel would answer like that again, or only by chance. They do not count.", excused)
 	return out.String()
 }
 
-// why returns the reasons why steps of an endpoint are not the same, each once.
-func (r report) why(endpoint string) string {
+// reasonsOf returns the reasons why steps of an endpoint are not the same, each once.
+func (r report) reasonsOf(endpoint string) string {
 	var reasons []string
 	for _, s := range r.steps {
 		if s.Endpoint() != endpoint {
 			continue
 		}
-		if reason := differs[name(s.Row)] + excused[name(s.Row)]; reason != "" && !slices.Contains(reasons, reason) {
+		if reason := differing[stepName(s.Row)] + excused[stepName(s.Row)]; reason != "" && !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
 	}
 	return strings.Join(reasons, "; ")
 }
 
-// list writes a table of the steps that have a reason in reasons.
-func (r report) list(out *strings.Builder, title, about string, reasons map[string]string) {
+// writeSteps writes a table of the steps that have a reason in reasons.
+func (r report) writeSteps(out *strings.Builder, title, about string, reasons map[string]string) {
 	fmt.Fprintf(out, "\n## %s\n\n%s\n\n| step | endpoint | what it was | why |\n|---|---|---|---|\n", title, about)
 	for _, s := range r.steps {
-		if reason := reasons[name(s.Row)]; reason != "" {
-			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", name(s.Row), strings.TrimPrefix(s.Endpoint(), "/api/"), strings.ReplaceAll(s.Step, "|", "/"), reason)
+		if reason := reasons[stepName(s.Row)]; reason != "" {
+			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", stepName(s.Row), strings.TrimPrefix(s.Endpoint(), "/api/"), strings.ReplaceAll(s.Step, "|", "/"), reason)
 		}
 	}
 }

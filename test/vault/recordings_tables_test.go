@@ -86,8 +86,8 @@ var excused = map[string]string{
 // byChance are excused steps whose answer is sometimes the same.
 var byChance = map[string]bool{"refs_tags_outline#11": true}
 
-// differs are the steps that the vault answers differently, with the reason. They count as not the same.
-var differs = map[string]string{
+// differing are the steps that the vault answers differently, with the reason. They count as not the same.
+var differing = map[string]string{
 	"assets#65":            danger4,
 	"assets#66":            danger4,
 	"assets#67":            danger4,

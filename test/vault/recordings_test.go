@@ -42,16 +42,16 @@ func inScope() []string {
 	return slices.Compact(list)
 }
 
-// name returns the name of a row, such as "sql#2", by which the tables list it.
-func name(row kerneltest.Row) string { return fmt.Sprintf("%s#%d", row.Scenario, row.Seq) }
+// stepName returns the name of a row, such as "sql#2", by which the tables list it.
+func stepName(row kerneltest.Row) string { return fmt.Sprintf("%s#%d", row.Scenario, row.Seq) }
 
 // TestSameAnswersAsTheKernel replays every scenario of the recordings against a vault of its own, and compares each
 // step in scope with the answer of the kernel: status, code, types, keys and values, with ids and times mapped. A
-// step that is not the same must be in one of the tables excused and differs, and a step in them must not be the
+// step that is not the same must be in one of the tables excused and differing, and a step in them must not be the
 // same.
 func TestSameAnswersAsTheKernel(t *testing.T) {
 	t.Parallel()
-	steps, complete := playAll(t)
+	steps, complete := replayAll(t)
 	for _, s := range steps {
 		s.check(t)
 	}
@@ -64,7 +64,7 @@ func TestSameAnswersAsTheKernel(t *testing.T) {
 	if counted := r.total.steps - r.total.excused; float64(r.total.same) < leastSame*float64(counted) {
 		t.Errorf("%d of %d steps are the same, fewer than %v", r.total.same, counted, leastSame)
 	}
-	page := r.page()
+	page := r.markdown()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(reference), 0o755); err != nil {
 			t.Fatal(err)
@@ -83,9 +83,9 @@ func TestSameAnswersAsTheKernel(t *testing.T) {
 	}
 }
 
-// playAll plays the scenarios in parallel, each in a synctest bubble with its own clock. complete is false if -run
+// replayAll plays the scenarios in parallel, each in a synctest bubble with its own clock. complete is false if -run
 // chose some scenarios, and under the race detector, where one in five is played.
-func playAll(t *testing.T) (steps []step, complete bool) {
+func replayAll(t *testing.T) (steps []step, complete bool) {
 	all := slices.Collect(scenarios(t))
 	played := make([][]step, len(all))
 	scope := inScope()
@@ -97,7 +97,7 @@ func playAll(t *testing.T) (steps []step, complete bool) {
 			}
 			t.Run(rows[0].Scenario, func(t *testing.T) {
 				t.Parallel()
-				synctest.Test(t, func(t *testing.T) { played[i] = play(t, rows, scope) })
+				synctest.Test(t, func(t *testing.T) { played[i] = replayScenario(t, rows, scope) })
 				done.Add(1)
 			})
 		}
@@ -108,14 +108,14 @@ func playAll(t *testing.T) (steps []step, complete bool) {
 // check fails the test unless the result of the step is as the tables say.
 func (s step) check(t *testing.T) {
 	t.Helper()
-	_, isExcused := excused[name(s.Row)]
-	_, isKnown := differs[name(s.Row)]
+	_, isExcused := excused[stepName(s.Row)]
+	_, isKnown := differing[stepName(s.Row)]
 	switch {
 	case isExcused && isKnown:
-		t.Errorf("%s stands in both tables", name(s.Row))
-	case s.same() && (isExcused || isKnown) && !byChance[name(s.Row)]:
-		t.Errorf("%s is the same now: take it out of its table", name(s.Row))
-	case !s.same() && !isExcused && !isKnown:
+		t.Errorf("%s stands in both tables", stepName(s.Row))
+	case s.isSame() && (isExcused || isKnown) && !byChance[stepName(s.Row)]:
+		t.Errorf("%s is the same now: take it out of its table", stepName(s.Row))
+	case !s.isSame() && !isExcused && !isKnown:
 		t.Errorf("differs and stands in no table:\n%s", kerneltest.Describe(s.Row, s.diffs))
 	}
 }
@@ -127,11 +127,11 @@ func TestTablesNameSteps(t *testing.T) {
 	asked := map[string]bool{}
 	for rows := range scenarios(t) {
 		for _, row := range rows {
-			isStep[name(row)], endpoints[row.Endpoint()] = true, true
-			asked[name(row)] = slices.Contains(inScope, row.Endpoint())
+			isStep[stepName(row)], endpoints[row.Endpoint()] = true, true
+			asked[stepName(row)] = slices.Contains(inScope, row.Endpoint())
 		}
 	}
-	for _, table := range []map[string]string{excused, differs, unsent} {
+	for _, table := range []map[string]string{excused, differing, unsent} {
 		for step, reason := range table {
 			if !asked[step] || reason == "" {
 				t.Errorf("%s is not a step in scope, or has no reason", step)
@@ -144,7 +144,7 @@ func TestTablesNameSteps(t *testing.T) {
 		}
 	}
 	for step := range unsent {
-		if excused[step] == "" && differs[step] == "" {
+		if excused[step] == "" && differing[step] == "" {
 			t.Errorf("%s is not sent and stands in no table", step)
 		}
 	}

@@ -44,13 +44,13 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 		if !body.Get("keyIcon").Exists() {
 			return nil // did nothing
 		}
-		return operations(object{
+		return runOperations(object{
 			"action": "addAttrViewCol", "avID": body.Get("avID").Str, "id": body.Get("keyID").Str, "name": body.Get("keyName").Str,
 			"type": body.Get("keyType").Str, "data": body.Get("keyIcon").Str, "previousID": body.Get("previousKeyID").Str,
 		})
 	},
 	"/api/av/removeAttributeViewKey": func(body, _ gjson.Result) []call {
-		return operations(object{
+		return runOperations(object{
 			"action": "removeAttrViewCol", "avID": body.Get("avID").Str, "id": body.Get("keyID").Str, "removeDest": body.Get("removeRelationDest").Bool(),
 		})
 	},
@@ -58,20 +58,20 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 		if body.Get("srcs.#").Int() != body.Get("srcs.#.isDetached|#").Int() {
 			return nil // did nothing
 		}
-		return operations(object{
+		return runOperations(object{
 			"action": "insertAttrViewBlock", "avID": body.Get("avID").Str, "blockID": body.Get("blockID").Str, "srcs": body.Get("srcs").Value(),
 		})
 	},
 	"/api/av/removeAttributeViewBlocks": func(body, _ gjson.Result) []call {
-		return operations(object{"action": "removeAttrViewBlock", "avID": body.Get("avID").Str, "srcIDs": body.Get("srcIDs").Value()})
+		return runOperations(object{"action": "removeAttrViewBlock", "avID": body.Get("avID").Str, "srcIDs": body.Get("srcIDs").Value()})
 	},
-	"/api/av/setAttributeViewBlockAttr": func(body, _ gjson.Result) []call { return operations(cell(body.Get("avID"), body)...) },
+	"/api/av/setAttributeViewBlockAttr": func(body, _ gjson.Result) []call { return runOperations(setCell(body.Get("avID"), body)...) },
 	"/api/av/batchSetAttributeViewBlockAttrs": func(body, _ gjson.Result) []call {
 		var cells []object
 		for _, one := range body.Get("values").Array() {
-			cells = append(cells, cell(body.Get("avID"), one)...)
+			cells = append(cells, setCell(body.Get("avID"), one)...)
 		}
-		return operations(cells...)
+		return runOperations(cells...)
 	},
 	"/api/av/appendAttributeViewDetachedBlocksWithValues": func(body, _ gjson.Result) []call {
 		const row, last = "20261121033141-bulkrow", "20261121033140-lkia82q"
@@ -85,7 +85,7 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 				"action": "updateAttrViewCell", "avID": body.Get("avID").Str, "keyID": one.Get("keyID").Str, "rowID": row, "data": json.RawMessage(value),
 			})
 		}
-		return operations(ops...)
+		return runOperations(ops...)
 	},
 	"/api/av/batchReplaceAttributeViewBlocks": func(body, _ gjson.Result) []call {
 		var ops []object
@@ -95,7 +95,7 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 				"data": object{"isDetached": false, "block": object{"id": block.Str}},
 			})
 		}
-		return operations(ops...)
+		return runOperations(ops...)
 	},
 	"/api/av/removeUnusedAttributeView": func(body, _ gjson.Result) []call {
 		return []call{{endpoint: "/api/file/removeFile", body: object{"path": "/data/storage/av/" + body.Get("id").Str + ".json"}}}
@@ -138,9 +138,9 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 		}
 		return []call{{endpoint: "/api/filetree/moveDocsByID", body: object{"fromIDs": idsOf(body.Get("fromPaths")), "toID": to}}}
 	},
-	"/api/filetree/removeDoc": func(body, _ gjson.Result) []call { return removals(idOf(body.Get("path"))) },
+	"/api/filetree/removeDoc": func(body, _ gjson.Result) []call { return removeDocuments(idOf(body.Get("path"))) },
 	"/api/filetree/removeDocs": func(body, _ gjson.Result) []call {
-		return removals(idsOf(body.Get("paths"))...)
+		return removeDocuments(idsOf(body.Get("paths"))...)
 	},
 	"/api/notebook/changeSortNotebook": func(body, _ gjson.Result) []call {
 		var calls []call
@@ -178,7 +178,7 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	"concurrency#5": func(body, answer gjson.Result) []call {
 		var calls []call
 		for _, b := range answer.Get("data").Array()[1:] {
-			calls = append(calls, appended(body.Get("id").Str, b.Get("content").Str, b.Get("id").Str))
+			calls = append(calls, appendBlock(body.Get("id").Str, b.Get("content").Str, b.Get("id").Str))
 		}
 		return calls
 	},
@@ -206,15 +206,15 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	"sql#19": func(_, _ gjson.Result) []call {
 		const doc = "20261121033054-kr5mfy8"
 		return []call{
-			appended(doc, "delay 1", "20261121033059-higo1dc"), appended(doc, "delay 2", "20261121033102-11n6f67"),
-			appended(doc, "delay 3", "20261121033105-vcqyx22"), appended(doc, "delay 4", "20261121033108-ukgmohx"),
+			appendBlock(doc, "delay 1", "20261121033059-higo1dc"), appendBlock(doc, "delay 2", "20261121033102-11n6f67"),
+			appendBlock(doc, "delay 3", "20261121033105-vcqyx22"), appendBlock(doc, "delay 4", "20261121033108-ukgmohx"),
 		}
 	},
 	"search#76": func(_, answer gjson.Result) []call {
-		return uploads("/workspace", answer.Get("data.templates.#.path"), "a template")
+		return uploadFiles("/workspace", answer.Get("data.templates.#.path"), "a template")
 	},
 	"search#83": func(_, answer gjson.Result) []call {
-		return uploads("/data/", answer.Get("data.assetContents.#.path"), "hello asset text 你好")
+		return uploadFiles("/data/", answer.Get("data.assetContents.#.path"), "hello asset text 你好")
 	},
 	"samples#19": func(_, answer gjson.Result) []call {
 		row := answer.Get("data.20261121033340-ebcwqa0").Str
@@ -224,13 +224,13 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 		}}
 	},
 	"samples#27": func(_, _ gjson.Result) []call {
-		return uploads("", gjson.Parse(`["/data/snippets/conf.json"]`), "[]")
+		return uploadFiles("", gjson.Parse(`["/data/snippets/conf.json"]`), "[]")
 	},
 	"samples#28": func(_, _ gjson.Result) []call {
-		return uploads("/data/storage/", gjson.Parse(`["bazaar.json", "criteria.json", "local.json", "petal/x", "ref-used.json", "riff/x"]`), "{}")
+		return uploadFiles("/data/storage/", gjson.Parse(`["bazaar.json", "criteria.json", "local.json", "petal/x", "ref-used.json", "riff/x"]`), "{}")
 	},
 	"snippets#19": func(_, answer gjson.Result) []call {
-		return uploads("", gjson.Parse(`["/data/snippets/conf.json"]`), answer.Raw)
+		return uploadFiles("", gjson.Parse(`["/data/snippets/conf.json"]`), answer.Raw)
 	},
 	"closed_notebook#38": func(_, answer gjson.Result) []call {
 		const box = "20261121033339-vn45as4"
@@ -243,7 +243,7 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 			doc("/A"), doc("/B"),
 		}
 	},
-	"filetree#120": func(body, _ gjson.Result) []call { return removals(body.Get("id").Str) },
+	"filetree#120": func(body, _ gjson.Result) []call { return removeDocuments(body.Get("id").Str) },
 	"limits#26": func(body, _ gjson.Result) []call {
 		return []call{{endpoint: "/api/filetree/createDocWithMd", made: map[string]string{"/data": body.Get("id").Str}, body: object{
 			"notebook": "20261121033257-asowzsy", "path": "/Huge", "markdown": "# Huge",
@@ -251,11 +251,11 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	},
 }
 
-// callsBefore returns the requests to send before a row, or instead of it if the vault has no such endpoint. known
+// preparingCalls returns the requests to send before a row, or instead of it if the vault has no such endpoint. known
 // says whether it has.
-func callsBefore(row kerneltest.Row, known bool) []call {
+func preparingCalls(row kerneltest.Row, known bool) []call {
 	body, answer := gjson.ParseBytes(row.ReqBody), gjson.ParseBytes(row.RespBody)
-	if missing := unrecorded[name(row)]; missing != nil {
+	if missing := unrecorded[stepName(row)]; missing != nil {
 		return missing(body, answer)
 	}
 	standIn := standIns[row.Endpoint()]
@@ -295,24 +295,24 @@ func repeatOperations(_, answer gjson.Result) []call {
 			transactions = append(transactions, object{"doOperations": ops.Value(), "undoOperations": []any{}})
 		}
 	}
-	return transact(transactions...)
+	return runTransactions(transactions...)
 }
 
-// transact returns a call that runs transactions.
-func transact(transactions ...object) []call {
+// runTransactions returns a call that runs transactions.
+func runTransactions(transactions ...object) []call {
 	if transactions == nil {
 		return nil
 	}
 	return []call{{endpoint: "/api/transactions", body: object{"transactions": transactions, "reqId": 1, "app": "rec", "session": "rec1"}}}
 }
 
-// operations returns a call that runs operations in one transaction.
-func operations(ops ...object) []call {
-	return transact(object{"doOperations": ops, "undoOperations": []any{}})
+// runOperations returns a call that runs operations in one transaction.
+func runOperations(ops ...object) []call {
+	return runTransactions(object{"doOperations": ops, "undoOperations": []any{}})
 }
 
-// cell returns the operation that sets the cell that a request names, or none if it has no value.
-func cell(database, named gjson.Result) []object {
+// setCell returns the operation that sets the cell that a request names, or none if it has no value.
+func setCell(database, named gjson.Result) []object {
 	if !named.Get("value").Exists() {
 		return nil
 	}
@@ -322,16 +322,16 @@ func cell(database, named gjson.Result) []object {
 	}}
 }
 
-// appended returns a call that appends a block, whose recorded id is made.
-func appended(parent, markdown, made string) call {
+// appendBlock returns a call that appends a block, whose recorded id is made.
+func appendBlock(parent, markdown, made string) call {
 	return call{
 		endpoint: "/api/block/appendBlock", body: object{"dataType": "markdown", "data": markdown, "parentID": parent},
 		made: map[string]string{"/data/0/doOperations/0/id": made},
 	}
 }
 
-// removals returns calls that remove documents.
-func removals(ids ...string) []call {
+// removeDocuments returns calls that remove documents.
+func removeDocuments(ids ...string) []call {
 	var calls []call
 	for _, id := range ids {
 		calls = append(calls, call{endpoint: "/api/filetree/removeDocByID", body: object{"id": id}})
@@ -339,9 +339,9 @@ func removals(ids ...string) []call {
 	return calls
 }
 
-// uploads returns calls that write files into the workspace. folder is the prefix that the recorded paths have, or
+// uploadFiles returns calls that write files into the workspace. folder is the prefix that the recorded paths have, or
 // lack, before paths of the workspace.
-func uploads(folder string, paths gjson.Result, content string) []call {
+func uploadFiles(folder string, paths gjson.Result, content string) []call {
 	var calls []call
 	for _, at := range paths.Array() {
 		under := strings.TrimPrefix(at.Str, folder)
@@ -381,14 +381,14 @@ var longBodies = map[string]func() string{
 
 // withBody puts the body into a row that was recorded without it, and checks its hash.
 func withBody(t *testing.T, row kerneltest.Row) kerneltest.Row {
-	long := longBodies[name(row)]
+	long := longBodies[stepName(row)]
 	if long == nil {
 		return row
 	}
 	sum := sha256.Sum256([]byte(long()))
 	want := gjson.GetBytes(row.ReqBodyBig, "sha256").Str + gjson.GetBytes(row.ReqRaw, "sha256").Str
 	if hex.EncodeToString(sum[:]) != want {
-		t.Fatalf("%s: this is not the body that was sent", name(row))
+		t.Fatalf("%s: this is not the body that was sent", stepName(row))
 	}
 	row.ReqBody, row.ReqBodyBig, row.ReqRaw = json.RawMessage(long()), nil, nil
 	return row

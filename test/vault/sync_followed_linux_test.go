@@ -15,17 +15,17 @@ import (
 	"collie/test/binary"
 )
 
-// followed is a folder that a gateway keeps equal with a notebook of the vault.
-type followed struct {
+// followedFolder is a folder that a gateway keeps equal with a notebook of the vault.
+type followedFolder struct {
 	t                 *testing.T
 	collie, home, dir string
-	serve             *exec.Cmd // the gateway, nil if none runs
+	gateway           *exec.Cmd // the gateway, nil if none runs
 }
 
 // newFollowed makes a folder with files, has it followed, and starts the gateway.
-func newFollowed(t *testing.T, files int) *followed {
+func newFollowed(t *testing.T, files int) *followedFolder {
 	t.Helper()
-	f := &followed{t: t, collie: binary.Build(t, binary.Collie), home: t.TempDir(), dir: filepath.Join(t.TempDir(), "notes")}
+	f := &followedFolder{t: t, collie: binary.Build(t, binary.Collie), home: t.TempDir(), dir: filepath.Join(t.TempDir(), "notes")}
 	for i := range files {
 		f.write(fmt.Sprintf("d%d/Page %d.md", i%50, i), fmt.Sprintf("# Page %d\n\n-\titem\n\t-\t[[Page %d]]\n", i, (i+1)%files))
 	}
@@ -36,35 +36,35 @@ func newFollowed(t *testing.T, files int) *followed {
 }
 
 // start starts the gateway.
-func (f *followed) start() {
+func (f *followedFolder) start() {
 	f.t.Helper()
-	f.serve = exec.Command(f.collie, "--home", f.home, "serve", "--http", "127.0.0.1:0")
-	if err := f.serve.Start(); err != nil {
+	f.gateway = exec.Command(f.collie, "--home", f.home, "serve", "--http", "127.0.0.1:0")
+	if err := f.gateway.Start(); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
 // kill kills the gateway, if one runs.
-func (f *followed) kill() {
-	if f.serve != nil {
-		_ = f.serve.Process.Kill()
-		_ = f.serve.Wait() // the error says that it was killed
-		f.serve = nil
+func (f *followedFolder) kill() {
+	if f.gateway != nil {
+		_ = f.gateway.Process.Kill()
+		_ = f.gateway.Wait() // the error says that it was killed
+		f.gateway = nil
 	}
 }
 
 // run runs a command and returns its output. A partial success is fine.
-func (f *followed) run(args ...string) string {
+func (f *followedFolder) run(args ...string) string {
 	f.t.Helper()
 	out, err := exec.CommandContext(f.t.Context(), f.collie, append([]string{"--home", f.home}, args...)...).Output()
-	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && !(is && exit.ExitCode() == partial) {
+	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && !(is && exit.ExitCode() == exitPartial) {
 		f.t.Fatalf("%v: %v\n%s", args, err, exit.Stderr)
 	}
 	return string(out)
 }
 
 // write writes a file of the folder.
-func (f *followed) write(name, text string) {
+func (f *followedFolder) write(name, text string) {
 	f.t.Helper()
 	at := filepath.Join(f.dir, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
@@ -73,7 +73,7 @@ func (f *followed) write(name, text string) {
 }
 
 // read returns the text of a file of the folder, or the error.
-func (f *followed) read(name string) string {
+func (f *followedFolder) read(name string) string {
 	text, err := os.ReadFile(filepath.Join(f.dir, name))
 	if err != nil {
 		return err.Error()
@@ -81,8 +81,8 @@ func (f *followed) read(name string) string {
 	return string(text)
 }
 
-// note returns the document at a path, as `collie fs read` prints it, or the error.
-func (f *followed) note(at string) string {
+// readNote returns the document at a path, as `collie fs read` prints it, or the error.
+func (f *followedFolder) readNote(at string) string {
 	out, err := exec.CommandContext(f.t.Context(), f.collie, "--home", f.home, "fs", "read", at).CombinedOutput()
 	if err != nil {
 		return err.Error() + ": " + string(out)
@@ -97,21 +97,21 @@ func TestSyncFollowed(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t, 40)
 	f.write("d1/Page 1.md", "# Page 1\n\nfrom the folder\n")
-	await.Until(t, "an edit of a file arrives", func() bool { return strings.Contains(f.note("/notes/d1/Page 1"), "from the folder") })
+	await.Until(t, "an edit of a file arrives", func() bool { return strings.Contains(f.readNote("/notes/d1/Page 1"), "from the folder") })
 	f.run("fs", "write", "/notes/d2/Page 2", "--markdown", "from the notebook", "--overwrite")
 	await.Until(t, "an edit of a note arrives", func() bool { return strings.Contains(f.read("d2/Page 2.md"), "from the notebook") })
 	f.write("new/Fresh.md", "fresh\n")
-	await.Until(t, "a file in a new folder arrives", func() bool { return strings.Contains(f.note("/notes/new/Fresh"), "fresh") })
+	await.Until(t, "a file in a new folder arrives", func() bool { return strings.Contains(f.readNote("/notes/new/Fresh"), "fresh") })
 	f.write("new/Fresh.md", "fresh, and changed\n")
-	await.Until(t, "that folder is followed", func() bool { return strings.Contains(f.note("/notes/new/Fresh"), "changed") })
+	await.Until(t, "that folder is followed", func() bool { return strings.Contains(f.readNote("/notes/new/Fresh"), "changed") })
 
 	for i := range 30 {
 		f.write(fmt.Sprintf("d%d/Page %d.md", i, i), fmt.Sprintf("# Page %d\n\nagain\n", i))
 	}
-	await.Until(t, "a sync has begun", func() bool { return strings.Contains(f.note("/notes/d3/Page 3"), "again") })
+	await.Until(t, "a sync has begun", func() bool { return strings.Contains(f.readNote("/notes/d3/Page 3"), "again") })
 	f.kill()
 	f.start()
-	await.Until(t, "the next gateway goes on", func() bool { return strings.Contains(f.note("/notes/d29/Page 29"), "again") })
+	await.Until(t, "the next gateway goes on", func() bool { return strings.Contains(f.readNote("/notes/d29/Page 29"), "again") })
 
 	for i := range 20 {
 		if err := os.Remove(filepath.Join(f.dir, fmt.Sprintf("d%d/Page %d.md", i, i))); err != nil {
@@ -122,12 +122,12 @@ func TestSyncFollowed(t *testing.T) {
 		return strings.Contains(f.run("vault", "sync", "list"), "deletions: waits for your yes")
 	}, func() string { return f.run("vault", "sync", "list") })
 	f.write("d30/Page 30.md", "# Page 30\n\nafter them\n")
-	await.Until(t, "what else is done goes on", func() bool { return strings.Contains(f.note("/notes/d30/Page 30"), "after them") })
-	if text := f.note("/notes/d5/Page 5"); !strings.Contains(text, "again") {
+	await.Until(t, "what else is done goes on", func() bool { return strings.Contains(f.readNote("/notes/d30/Page 30"), "after them") })
+	if text := f.readNote("/notes/d5/Page 5"); !strings.Contains(text, "again") {
 		t.Errorf("a note whose file was removed along with many is %q", text)
 	}
 	f.run("vault", "sync", f.dir, "--once", "--allow-deletions", "100")
-	if text := f.note("/notes/d5/Page 5"); strings.Contains(text, "again") {
+	if text := f.readNote("/notes/d5/Page 5"); strings.Contains(text, "again") {
 		t.Errorf("a note whose removal was allowed is still there: %q", text)
 	}
 }
@@ -137,8 +137,8 @@ func TestSyncIdleCost(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t, await.Fewer(2000))
 	f.write("d1/Page 1.md", "# Page 1\n\nfrom the folder\n")
-	await.Until(t, "the folder is followed", func() bool { return strings.Contains(f.note("/notes/d1/Page 1"), "from the folder") })
-	const quiet, bound = 10 * time.Second, 0.05 // bound is a share of one core, five times what is promised for 10,000 files
+	await.Until(t, "the folder is followed", func() bool { return strings.Contains(f.readNote("/notes/d1/Page 1"), "from the folder") })
+	const idleTime, bound = 10 * time.Second, 0.05 // bound is a share of one core, five times what is promised for 10,000 files
 	last := f.processorTime()
 	await.Until(t, "the gateway comes to rest", func() bool {
 		before := last
@@ -146,18 +146,18 @@ func TestSyncIdleCost(t *testing.T) {
 		last = f.processorTime()
 		return last-before < 50*time.Millisecond
 	})
-	await.Moment(quiet)
-	if took := f.processorTime() - last; took > time.Duration(bound*float64(quiet)) {
-		t.Errorf("%v of processor time in %v without a change", took, quiet)
+	await.Moment(idleTime)
+	if took := f.processorTime() - last; took > time.Duration(bound*float64(idleTime)) {
+		t.Errorf("%v of processor time in %v without a change", took, idleTime)
 	} else {
-		t.Logf("%v of processor time in %v without a change", took, quiet)
+		t.Logf("%v of processor time in %v without a change", took, idleTime)
 	}
 }
 
 // processorTime returns the processor time that the gateway has used so far.
-func (f *followed) processorTime() time.Duration {
+func (f *followedFolder) processorTime() time.Duration {
 	f.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.serve.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.gateway.Process.Pid))
 	if err != nil {
 		f.t.Fatal(err)
 	}

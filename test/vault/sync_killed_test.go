@@ -21,7 +21,7 @@ func TestSyncKilled(t *testing.T) {
 	collie, home := binary.Build(t, binary.Collie), t.TempDir()
 	dir, outside := filepath.Join(t.TempDir(), "笔记"), filepath.Join(t.TempDir(), "secret.md")
 	want := map[string]string{}
-	put := func(name, text string) {
+	writeFile := func(name, text string) {
 		t.Helper()
 		want[name] = text
 		at := filepath.Join(dir, name)
@@ -34,7 +34,7 @@ func TestSyncKilled(t *testing.T) {
 		}
 	}
 	for i := range 60 {
-		put(fmt.Sprintf("folder %d/页 %d.md", i%5, i), fmt.Sprintf("# Tea %d\r\n\r\n*  green   \r\n*  [[页 %d]]\n\n\n", i, (i+1)%60))
+		writeFile(fmt.Sprintf("folder %d/页 %d.md", i%5, i), fmt.Sprintf("# Tea %d\r\n\r\n*  green   \r\n*  [[页 %d]]\n\n\n", i, (i+1)%60))
 	}
 	if err := os.WriteFile(outside, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestSyncKilled(t *testing.T) {
 		out, err := cmd.Output()
 		return string(out), err
 	}
-	check := func(when string) {
+	wantSameFiles := func(when string) {
 		t.Helper()
 		files := 0
 		err := filepath.WalkDir(dir, func(at string, d os.DirEntry, err error) error {
@@ -76,13 +76,13 @@ func TestSyncKilled(t *testing.T) {
 		}
 	}
 	begin := time.Now()
-	if _, err := run("vault", "sync", dir, "--dry-run"); err != nil && exitCode(err) != partial {
+	if _, err := run("vault", "sync", dir, "--dry-run"); err != nil && exitCode(err) != exitPartial {
 		t.Fatal(err)
 	}
 	whole := time.Since(begin)
 	died := 0
 	for i := range *rounds {
-		put(fmt.Sprintf("folder %d/页 %d.md", i%5, i%60), fmt.Sprintf("# Round %d\n\nblack\n", i))
+		writeFile(fmt.Sprintf("folder %d/页 %d.md", i%5, i%60), fmt.Sprintf("# Round %d\n\nblack\n", i))
 		cmd := exec.CommandContext(t.Context(), collie, "--home", home, "vault", "sync", dir, "--once")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -93,26 +93,26 @@ func TestSyncKilled(t *testing.T) {
 			died++
 		}
 		kill.Stop()
-		check(fmt.Sprint("round ", i))
+		wantSameFiles(fmt.Sprint("round ", i))
 	}
-	if _, err := run("vault", "sync", dir, "--once"); err != nil && exitCode(err) != partial {
+	if _, err := run("vault", "sync", dir, "--once"); err != nil && exitCode(err) != exitPartial {
 		t.Fatalf("a whole run: %v", err)
 	}
-	check("after a whole run")
+	wantSameFiles("after a whole run")
 	out, err := run("vault", "sync", dir, "--once", "--json")
 	var report struct{ Idle bool }
-	if jsonErr := json.Unmarshal([]byte(out), &report); jsonErr != nil || !report.Idle || err != nil && exitCode(err) != partial {
+	if jsonErr := json.Unmarshal([]byte(out), &report); jsonErr != nil || !report.Idle || err != nil && exitCode(err) != exitPartial {
 		t.Errorf("the next run is not idle: %v\n%.600s", err, out)
 	}
-	check("after an idle run")
+	wantSameFiles("after an idle run")
 	t.Logf("%d of %d runs were killed", died, *rounds)
 	if died == 0 {
 		t.Error("no run was killed")
 	}
 }
 
-// partial is the exit code of a command that succeeded only in part, such as with a link that was left out.
-const partial = 6
+// exitPartial is the exit code of a command that succeeded only in part, such as with a link that was left out.
+const exitPartial = 6
 
 // exitCode returns the exit code in err: -1 for a killed process, -2 if err is not about an exit.
 func exitCode(err error) int {

@@ -34,11 +34,11 @@ const (
 	jobOpen   = "open"   // nothing but open the file, with the welcome notebook
 )
 
-// bulk is the number of paragraphs in a large document.
-const bulk = 300
+// largeParagraphs is the number of paragraphs in a large document.
+const largeParagraphs = 300
 
-// work does a job until the process is killed. It returns an exit code if the job fails.
-func work(job, file string) int {
+// runJob does a job until the process is killed. It returns an exit code if the job fails.
+func runJob(job, file string) int {
 	var o vault.Options
 	if job == jobOpen {
 		o.Fill = vault.Welcome("en")
@@ -106,7 +106,7 @@ func forever(fn func(i int) error) {
 }
 
 // createLarge makes the large document with number i, and prints its id.
-func createLarge(v *vault.Vault, i int, print say) error {
+func createLarge(v *vault.Vault, i int, print printLine) error {
 	c := newClient(v)
 	list, err := c.ask(context.Background(), "/api/notebook/lsNotebooks", map[string]any{})
 	if err != nil {
@@ -114,7 +114,7 @@ func createLarge(v *vault.Vault, i int, print say) error {
 	}
 	doc, err := c.ask(context.Background(), "/api/filetree/createDocWithMd", map[string]any{
 		"notebook": list.Get("notebooks.0.id").String(), "path": fmt.Sprintf("/large/p%dn%d", os.Getpid(), i),
-		"markdown": strings.Repeat("文字 and words\n\n", bulk),
+		"markdown": strings.Repeat("文字 and words\n\n", largeParagraphs),
 	})
 	if err == nil {
 		print(doc.String())
@@ -125,44 +125,44 @@ func createLarge(v *vault.Vault, i int, print say) error {
 // victim is a process that does a job until the test kills it.
 type victim struct {
 	cmd            *exec.Cmd
-	printed, wrong shared
+	stdout, stderr sharedBuffer
 }
 
-// shared is a buffer that may be read while it is written.
-type shared struct {
+// sharedBuffer is a buffer that may be read while it is written.
+type sharedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (s *shared) Write(data []byte) (int, error) {
+func (s *sharedBuffer) Write(data []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(data)
 }
 
-func (s *shared) String() string {
+func (s *sharedBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
-// start starts a process that does a job.
-func start(t *testing.T, job, file string) *victim {
+// startVictim starts a process that does a job.
+func startVictim(t *testing.T, job, file string) *victim {
 	t.Helper()
 	v := &victim{cmd: exec.Command(os.Args[0])}
 	v.cmd.Env = append(os.Environ(), victimFile+"="+file, victimJob+"="+job)
-	v.cmd.Stdout, v.cmd.Stderr = &v.printed, &v.wrong
+	v.cmd.Stdout, v.cmd.Stderr = &v.stdout, &v.stderr
 	if err := v.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
-// acknowledges waits until the process has acknowledged something, so that the kill hits it while it works
+// awaitFirstLine waits until the process has acknowledged something, so that the kill hits it while it works
 // and not while it starts.
-func (v *victim) acknowledges(t *testing.T) {
+func (v *victim) awaitFirstLine(t *testing.T) {
 	t.Helper()
-	await.Until(t, "a process acknowledges something", func() bool { return v.printed.String() != "" || v.wrong.String() != "" })
+	await.Until(t, "a process acknowledges something", func() bool { return v.stdout.String() != "" || v.stderr.String() != "" })
 }
 
 // kill kills the process and returns what it printed.
@@ -170,13 +170,13 @@ func (v *victim) kill(t *testing.T) string {
 	t.Helper()
 	_ = v.cmd.Process.Kill() // fails if the process has ended; it has then printed why
 	_ = v.cmd.Wait()
-	if text := strings.TrimSpace(v.wrong.String()); text != "" {
+	if text := strings.TrimSpace(v.stderr.String()); text != "" {
 		t.Fatalf("a process failed: %s", text)
 	}
-	return v.printed.String()
+	return v.stdout.String()
 }
 
-// lines returns the complete lines of an output.
-func lines(printed string) []string {
+// completeLines returns the complete lines of an output.
+func completeLines(printed string) []string {
 	return strings.Fields(printed[:strings.LastIndex(printed, "\n")+1])
 }

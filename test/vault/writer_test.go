@@ -16,24 +16,24 @@ import (
 // writers is how many goroutines of a victim write at once.
 const writers = 4
 
-// say prints a line, whole even if several goroutines print.
-type say func(line string)
+// printLine prints a line, whole even if several goroutines print.
+type printLine func(line string)
 
 // startWriting starts goroutines that make changes of all kinds and print a line for each acknowledged one. The
 // channel receives the errors with which they end.
-func startWriting(v *vault.Vault, print say) <-chan error {
+func startWriting(v *vault.Vault, print printLine) <-chan error {
 	errs := make(chan error, writers)
 	for n := range writers {
 		go func() {
-			errs <- write(context.Background(), newClient(v), fmt.Sprintf("p%dw%d", os.Getpid(), n), print)
+			errs <- writeUntilError(context.Background(), newClient(v), fmt.Sprintf("p%dw%d", os.Getpid(), n), print)
 		}()
 	}
 	return errs
 }
 
-// write makes one change after the other until one fails. For each it prints what must be found afterwards, with a
+// writeUntilError makes one change after the other until one fails. For each it prints what must be found afterwards, with a
 // word that is unique.
-func write(ctx context.Context, c client, name string, say say) error {
+func writeUntilError(ctx context.Context, c client, name string, say printLine) error {
 	list, err := c.ask(ctx, "/api/notebook/lsNotebooks", map[string]any{})
 	if err != nil {
 		return err
@@ -83,8 +83,9 @@ func write(ctx context.Context, c client, name string, say say) error {
 	}
 }
 
-// reached reports whether a word is the acknowledged one or a later one of the same goroutine.
-func reached(word, acknowledged string) bool {
+// isAtLeast reports whether a word is the acknowledged one or a later one of the same goroutine. Words are the name of the
+// goroutine, an x and a number that grows.
+func isAtLeast(word, acknowledged string) bool {
 	name, number, _ := strings.Cut(word, "x")
 	wantName, wantNumber, _ := strings.Cut(acknowledged, "x")
 	n, err := strconv.Atoi(number)
@@ -94,20 +95,20 @@ func reached(word, acknowledged string) bool {
 
 // promises are the writes that were acknowledged before processes were killed.
 type promises struct {
-	text    map[string]string // word by block
-	attr    map[string]string // last value by block
-	title   map[string]string // last title by document; "" if it was not renamed
-	perhaps map[string]bool   // blocks that were being deleted
-	gone    map[string]bool   // deleted blocks
-	counted int               // all of them
+	text      map[string]string // word by block
+	attr      map[string]string // last value by block
+	title     map[string]string // last title by document; "" if it was not renamed
+	maybeGone map[string]bool   // blocks that were being deleted
+	gone      map[string]bool   // deleted blocks
+	lineCount int               // all of them
 }
 
 func newPromises() *promises {
 	return &promises{map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, 0}
 }
 
-// read adds what a process has printed. An incomplete last line is not a promise.
-func (p *promises) read(out string) error {
+// addLines adds what a process has printed. An incomplete last line is not a promise.
+func (p *promises) addLines(out string) error {
 	complete := out[:strings.LastIndex(out, "\n")+1]
 	lines := bufio.NewScanner(strings.NewReader(complete))
 	for lines.Scan() {
@@ -115,7 +116,7 @@ func (p *promises) read(out string) error {
 		if len(f) < 2 {
 			return errors.New("a process printed " + lines.Text())
 		}
-		p.counted++
+		p.lineCount++
 		switch id := f[1]; f[0] {
 		case "document":
 			p.title[id] = ""
@@ -126,7 +127,7 @@ func (p *promises) read(out string) error {
 		case "title":
 			p.title[id] = f[2]
 		case "deleting":
-			p.perhaps[id] = true
+			p.maybeGone[id] = true
 		case "deleted":
 			p.gone[id] = true
 		default:

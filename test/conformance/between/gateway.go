@@ -142,7 +142,7 @@ func (g *gateway) signIn(ctx context.Context) error {
 	said := io.TeeReader(stderr, os.Stderr)
 	for lines := bufio.NewScanner(said); lines.Scan(); {
 		if m := page.FindStringSubmatch(lines.Text()); m != nil {
-			if err := visit(ctx, m[1]); err != nil {
+			if err := openPage(ctx, m[1]); err != nil {
 				fmt.Fprintln(os.Stderr, "between: the browser:", err)
 			}
 			break
@@ -155,8 +155,8 @@ func (g *gateway) signIn(ctx context.Context) error {
 	return nil
 }
 
-// visit opens a page and goes where it leads.
-func visit(ctx context.Context, address string) error {
+// openPage opens a page and goes where it leads.
+func openPage(ctx context.Context, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err

@@ -85,17 +85,17 @@ func run(ctx context.Context, collie, client, url string) (code int, err error) 
 				return 1, err
 			}
 		}
-		if code, err = talk(ctx, client, s.name, address); err != nil {
+		if code, err = runClient(ctx, client, s.name, address); err != nil {
 			return 1, err
 		}
 	}
 }
 
-// talk runs the client once.
-func talk(ctx context.Context, program, scenario, address string) (code int, err error) {
+// runClient runs the client once.
+func runClient(ctx context.Context, program, scenario, address string) (code int, err error) {
 	cmd := exec.CommandContext(ctx, program, address)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "MCP_CONFORMANCE_SCENARIO="+known(scenario))
+	cmd.Env = append(os.Environ(), "MCP_CONFORMANCE_SCENARIO="+clientScenario(scenario))
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil
@@ -103,9 +103,9 @@ func talk(ctx context.Context, program, scenario, address string) (code int, err
 	return 0, err
 }
 
-// known returns the name of a scenario that the client has and that does the same: list the tools and call
+// clientScenario returns the name of a scenario that the client has and that does the same: list the tools and call
 // one. How Collie signs in makes no difference to the client.
-func known(scenario string) string {
+func clientScenario(scenario string) string {
 	if strings.HasPrefix(scenario, "auth/") {
 		return "auth/metadata-default"
 	}

@@ -25,6 +25,7 @@ type answer struct {
 	usage Usage
 	chunk int
 	pace  time.Duration
+	until <-chan struct{} // as in [Turn]
 	split int
 	raw   *Raw
 }
@@ -40,7 +41,7 @@ type resolvedCall struct {
 func newAnswer(r *Request, t Turn, calls []resolvedCall) answer {
 	a := answer{
 		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: r.fillPlaceholders(t.Say), calls: calls, stop: t.Stop,
-		chunk: t.Chunk, pace: time.Duration(t.Pace), split: t.Split, raw: t.Raw,
+		chunk: t.Chunk, pace: time.Duration(t.Pace), until: t.Until, split: t.Split, raw: t.Raw,
 	}
 	if a.chunk <= 0 {
 		a.chunk = defaultChunk
@@ -99,7 +100,7 @@ func (r *Request) resolve(calls []Call) (made []resolvedCall, err error) {
 		}
 		made = append(made, resolvedCall{
 			id:        fmt.Sprintf("call_%d_%d", len(r.Messages), i+1),
-			namespace: tool.Namespace, name: tool.Name, args: orElse(c.Raw, orElse(string(c.Args), "{}")),
+			namespace: tool.Namespace, name: tool.Name, args: orDefault(c.Raw, orDefault(string(c.Args), "{}")),
 		})
 	}
 	return made, nil

@@ -238,6 +238,6 @@ func anthropicProblem(p problem) object {
 	}[p.status]
 	return object{
 		"type": "error", "request_id": p.requestID,
-		"error": object{"type": orElse(p.kind, orElse(kind, "api_error")), "message": p.message},
+		"error": object{"type": orDefault(p.kind, orDefault(kind, "api_error")), "message": p.message},
 	}
 }

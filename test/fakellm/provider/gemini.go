@@ -179,5 +179,5 @@ func geminiProblem(p problem) object {
 		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
 		429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
 	}[p.status]
-	return object{"error": object{"code": p.status, "message": p.message, "status": orElse(p.kind, orElse(status, "INTERNAL"))}}
+	return object{"error": object{"code": p.status, "message": p.message, "status": orDefault(p.kind, orDefault(status, "INTERNAL"))}}
 }

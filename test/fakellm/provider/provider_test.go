@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"collie/test/fakellm/provider"
 )
@@ -45,17 +46,17 @@ var apis = []api{
 		calls:   `,{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "mcp__c__fs", "input": {}}, {"type": "tool_use", "id": "2", "name": "mcp__c__get-sum", "input": {}}]}`,
 		results: `,{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "2", "content": "3"}, {"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": [{"type": "text", "text": "noodles"}]}]}`,
 		pick: func(v map[string]any) (text, calls, stop string) {
-			for _, b := range list(v, "content") {
-				text += word(b, "text")
-				if word(b, "type") == "tool_use" {
-					calls += word(b, "name") + compact(b["input"])
+			for _, b := range objectsAt(v, "content") {
+				text += stringAt(b, "text")
+				if stringAt(b, "type") == "tool_use" {
+					calls += stringAt(b, "name") + compact(b["input"])
 				}
 			}
-			text += word(v, "delta", "text")
-			if word(v, "content_block", "type") == "tool_use" {
-				calls += word(v, "content_block", "name")
+			text += stringAt(v, "delta", "text")
+			if stringAt(v, "content_block", "type") == "tool_use" {
+				calls += stringAt(v, "content_block", "name")
 			}
-			return text, calls + word(v, "delta", "partial_json"), word(v, "stop_reason") + word(v, "delta", "stop_reason")
+			return text, calls + stringAt(v, "delta", "partial_json"), stringAt(v, "stop_reason") + stringAt(v, "delta", "stop_reason")
 		},
 	},
 	{
@@ -67,15 +68,15 @@ var apis = []api{
 		calls:   `,{"role": "assistant", "content": null, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "c_fs", "arguments": "{}"}}, {"id": "2", "type": "function", "function": {"name": "c_get_sum", "arguments": "{"}}]}`,
 		results: `,{"role": "tool", "tool_call_id": "1", "content": "noodles"}, {"role": "tool", "tool_call_id": "2", "content": [{"type": "text", "text": "3"}]}`,
 		pick: func(v map[string]any) (text, calls, stop string) {
-			for _, c := range list(v, "choices") {
+			for _, c := range objectsAt(v, "choices") {
 				for _, key := range []string{"message", "delta"} {
 					m, _ := c[key].(map[string]any)
-					text += word(m, "content")
-					for _, call := range list(m, "tool_calls") {
-						calls += word(call, "function", "name") + word(call, "function", "arguments")
+					text += stringAt(m, "content")
+					for _, call := range objectsAt(m, "tool_calls") {
+						calls += stringAt(call, "function", "name") + stringAt(call, "function", "arguments")
 					}
 				}
-				stop += word(c, "finish_reason")
+				stop += stringAt(c, "finish_reason")
 			}
 			return text, calls, stop
 		},
@@ -90,23 +91,23 @@ var apis = []api{
 			{"type": "function_call", "call_id": "1", "namespace": "mcp__c", "name": "fs", "arguments": "{}"}, {"type": "function_call", "call_id": "2", "name": "get_sum", "arguments": "{}"}`,
 		results: `,{"type": "function_call_output", "call_id": "1", "output": "noodles"}, {"type": "function_call_output", "call_id": "2", "output": [{"type": "input_text", "text": "3"}]}`,
 		pick: func(v map[string]any) (text, calls, stop string) {
-			switch word(v, "type") {
+			switch stringAt(v, "type") {
 			case "response.output_text.delta":
-				text = word(v, "delta")
+				text = stringAt(v, "delta")
 			case "response.output_item.added":
-				calls = word(v, "item", "namespace") + word(v, "item", "name")
+				calls = stringAt(v, "item", "namespace") + stringAt(v, "item", "name")
 			case "response.function_call_arguments.delta":
-				calls = word(v, "delta")
+				calls = stringAt(v, "delta")
 			case "response.completed":
-				stop = word(v, "response", "status")
+				stop = stringAt(v, "response", "status")
 			case "":
-				for _, it := range list(v, "output") {
-					for _, part := range list(it, "content") {
-						text += word(part, "text")
+				for _, it := range objectsAt(v, "output") {
+					for _, part := range objectsAt(it, "content") {
+						text += stringAt(part, "text")
 					}
-					calls += word(it, "namespace") + word(it, "name") + word(it, "arguments")
+					calls += stringAt(it, "namespace") + stringAt(it, "name") + stringAt(it, "arguments")
 				}
-				stop = word(v, "status")
+				stop = stringAt(v, "status")
 			}
 			return text, calls, stop
 		},
@@ -119,25 +120,25 @@ var apis = []api{
 		calls:   `,{"role": "model", "parts": [{"functionCall": {"name": "mcp_c_fs", "args": {}}}, {"functionCall": {"name": "mcp_c_get-sum"}}]}`,
 		results: `,{"role": "user", "parts": [{"functionResponse": {"name": "mcp_c_fs", "response": {"output": "noodles"}}}, {"functionResponse": {"name": "mcp_c_get-sum", "response": {"output": 3}}}]}`,
 		pick: func(v map[string]any) (text, calls, stop string) {
-			for _, c := range list(v, "candidates") {
+			for _, c := range objectsAt(v, "candidates") {
 				content, _ := c["content"].(map[string]any)
-				for _, p := range list(content, "parts") {
+				for _, p := range objectsAt(content, "parts") {
 					if p["thought"] == nil {
-						text += word(p, "text")
+						text += stringAt(p, "text")
 					}
 					if f, ok := p["functionCall"].(map[string]any); ok {
-						calls += word(f, "name") + compact(f["args"])
+						calls += stringAt(f, "name") + compact(f["args"])
 					}
 				}
-				stop += word(c, "finishReason")
+				stop += stringAt(c, "finishReason")
 			}
 			return text, calls, stop
 		},
 	},
 }
 
-// list returns the objects below a key.
-func list(v map[string]any, key string) (objects []map[string]any) {
+// objectsAt returns the objects below a key.
+func objectsAt(v map[string]any, key string) (objects []map[string]any) {
 	all, _ := v[key].([]any)
 	for _, one := range all {
 		if o, ok := one.(map[string]any); ok {
@@ -147,8 +148,8 @@ func list(v map[string]any, key string) (objects []map[string]any) {
 	return objects
 }
 
-// word returns the text at a path of keys.
-func word(v map[string]any, path ...string) string {
+// stringAt returns the text at a path of keys.
+func stringAt(v map[string]any, path ...string) string {
 	for _, key := range path[:len(path)-1] {
 		v, _ = v[key].(map[string]any)
 	}
@@ -161,8 +162,8 @@ func compact(v any) string {
 	return string(data)
 }
 
-// serve starts a fake provider with a script, and returns it with its URL.
-func serve(t *testing.T, text string) (*provider.Server, string) {
+// startServer starts a fake provider with a script, and returns it with its URL.
+func startServer(t *testing.T, text string) (*provider.Server, string) {
 	t.Helper()
 	parsed, err := provider.ParseScript([]byte(text))
 	if err != nil {
@@ -203,8 +204,8 @@ func (a api) post(t *testing.T, ctx context.Context, url string, streamed bool, 
 	return res
 }
 
-// values returns the JSON values of an answer: one, or one for each piece of a stream.
-func values(t *testing.T, res *http.Response) (all []map[string]any, err error) {
+// answerValues returns the JSON values of an answer: one, or one for each piece of a stream.
+func answerValues(t *testing.T, res *http.Response) (all []map[string]any, err error) {
 	t.Helper()
 	defer func() { _ = res.Body.Close() }()
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
@@ -231,8 +232,8 @@ func values(t *testing.T, res *http.Response) (all []map[string]any, err error) 
 	}
 }
 
-// each runs a test for every API, whole and streamed.
-func each(t *testing.T, test func(t *testing.T, a api, streamed bool)) {
+// forEachAPI runs a test for every API, whole and streamed.
+func forEachAPI(t *testing.T, test func(t *testing.T, a api, streamed bool)) {
 	for _, a := range apis {
 		for _, streamed := range []bool{false, true} {
 			t.Run(a.name+map[bool]string{true: " streamed"}[streamed], func(t *testing.T) {
@@ -246,10 +247,10 @@ func each(t *testing.T, test func(t *testing.T, a api, streamed bool)) {
 // TestConversation plays a conversation in each API: it has the same content, and the results of its calls are recorded.
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a api, streamed bool) {
-		fake, url := serve(t, script)
+	forEachAPI(t, func(t *testing.T, a api, streamed bool) {
+		fake, url := startServer(t, script)
 		read := func(more string) (text, calls, stop string) {
-			all, err := values(t, a.post(t, t.Context(), url, streamed, a.body(streamed, more)))
+			all, err := answerValues(t, a.post(t, t.Context(), url, streamed, a.body(streamed, more)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +264,7 @@ func TestConversation(t *testing.T) {
 		if text != "I look it up." || stop == "" {
 			t.Errorf("it says %q and ends with %q", text, stop)
 		}
-		if want := `fs{"action":"read","path":"/晚饭"}|sum{"a":1,"b":2}`; !holds(strings.ReplaceAll(calls, " ", ""), want) {
+		if want := `fs{"action":"read","path":"/晚饭"}|sum{"a":1,"b":2}`; !containsInOrder(strings.ReplaceAll(calls, " ", ""), want) {
 			t.Errorf("it calls %s", calls)
 		}
 		if text, calls, _ = read(a.calls + a.results); text != "Noodles, 面条, for three." || calls != "" {
@@ -287,8 +288,8 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// holds reports whether text contains all parts of want in order.
-func holds(text, want string) bool {
+// containsInOrder reports whether text contains all parts of want in order.
+func containsInOrder(text, want string) bool {
 	for part := range strings.SplitSeq(want, "|") {
 		_, rest, ok := strings.Cut(text, part)
 		if !ok {
@@ -299,11 +300,50 @@ func holds(text, want string) bool {
 	return true
 }
 
+// TestUntil checks that a stream sends half of its pieces, and the rest once it may.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	for _, a := range apis {
+		until := make(chan struct{})
+		fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{
+			{Say: "the first half|the other one", Chunk: 1, Until: until},
+		}}}}, provider.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(fake)
+		t.Cleanup(server.Close)
+		res := a.post(t, t.Context(), server.URL, true, a.body(true, ""))
+		pieces := make(chan string)
+		go func() {
+			defer close(pieces)
+			all, _ := answerValues(t, res)
+			for _, v := range all {
+				text, _, _ := a.pick(v)
+				pieces <- text
+			}
+		}()
+		select {
+		case <-pieces:
+			t.Errorf("%s: the answer ends before it may", a.name)
+		case <-time.After(50 * time.Millisecond):
+		}
+		close(until)
+		said := ""
+		for piece := range pieces {
+			said += piece
+		}
+		if want := "the first half|the other one"; said != want {
+			t.Errorf("%s: it says %q, want %q", a.name, said, want)
+		}
+	}
+}
+
 // TestFailures checks that attempts fail as the script says, and that the attempt after them gets the answer.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a api, streamed bool) {
-		fake, url := serve(t, `{"conversations": [{"turns": [{"say": "Here I am, after all.", "fail": [
+	forEachAPI(t, func(t *testing.T, a api, streamed bool) {
+		fake, url := startServer(t, `{"conversations": [{"turns": [{"say": "Here I am, after all.", "fail": [
 			{"status": 429, "message": "slow down", "header": {"Retry-After": "7"}},
 			{"after": 2, "message": "it broke"}, {"after": 2, "cut": true}, {"after": 1, "hang": true}]}]}]}`)
 		ask := func(ctx context.Context) (*http.Response, string, error) {
@@ -347,8 +387,8 @@ func TestFailures(t *testing.T) {
 // refused in the form of the API.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, a api, streamed bool) {
-		fake, url := serve(t, script)
+	forEachAPI(t, func(t *testing.T, a api, streamed bool) {
+		fake, url := startServer(t, script)
 		refused := func(what, body string, header map[string]string) {
 			t.Helper()
 			b := a
@@ -356,7 +396,7 @@ func TestRefusals(t *testing.T) {
 				b.header = header
 			}
 			res := b.post(t, t.Context(), url, streamed, body)
-			all, err := values(t, res)
+			all, err := answerValues(t, res)
 			if err != nil || res.StatusCode < 400 || compact(all[0]["error"]) == "null" {
 				t.Errorf("%s: answered %d %v, %v", what, res.StatusCode, all, err)
 			}
@@ -379,13 +419,13 @@ func TestRefusals(t *testing.T) {
 // turn.
 func TestBesideTheConversation(t *testing.T) {
 	t.Parallel()
-	fake, url := serve(t, `{"conversations": [
+	fake, url := startServer(t, `{"conversations": [
 		{"when": {"prompt": "title"}, "turns": [], "aside": "Dinner"},
 		{"when": {"api": "completions"}, "wait": {"tool": "sh"}, "turns": [{"call": [{"tool": "fs"}]}, {"say": "Done."}]}]}`)
 	a := apis[1]
 	ask := func(body, want string) {
 		t.Helper()
-		all, err := values(t, a.post(t, t.Context(), url, false, body))
+		all, err := answerValues(t, a.post(t, t.Context(), url, false, body))
 		if err != nil {
 			t.Fatal(err)
 		}

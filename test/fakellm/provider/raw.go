@@ -100,9 +100,9 @@ func (w *writer) bytes(data []byte, split int) error {
 	return nil
 }
 
-// at returns, as text, the value in decoded JSON that a path like messages.0.content names. A negative index counts from
+// textAt returns, as text, the value in decoded JSON that a path like messages.0.content names. A negative index counts from
 // the end.
-func at(v any, path string) (string, bool) {
+func textAt(v any, path string) (string, bool) {
 	for step := range strings.SplitSeq(path, ".") {
 		switch in := v.(type) {
 		case map[string]any:

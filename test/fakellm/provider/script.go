@@ -66,6 +66,9 @@ type Turn struct {
 	Chunk int `json:"chunk,omitempty"`
 	// Pace is the time between two pieces of a stream.
 	Pace Duration `json:"pace,omitempty"`
+	// Until holds a stream after half of its pieces until it is closed, for tests that do something in the middle of
+	// an answer; nil holds nothing.
+	Until <-chan struct{} `json:"-"`
 	// Split is how many bytes of a stream are sent at once; 0 sends each piece at once.
 	Split int `json:"split,omitempty"`
 	// Raw is sent instead of an answer made from the other fields.
@@ -200,7 +203,7 @@ func (w When) fits(r *Request) bool {
 			return false
 		}
 		for path, want := range w.Body {
-			if value, ok := at(body, path); !ok || value != want {
+			if value, ok := textAt(body, path); !ok || value != want {
 				return false
 			}
 		}
@@ -216,8 +219,8 @@ func (w When) fits(r *Request) bool {
 	return false
 }
 
-// calls reports whether any turn calls a tool.
-func (c Conversation) calls() bool {
+// hasCalls reports whether any turn calls a tool.
+func (c Conversation) hasCalls() bool {
 	for _, t := range c.Turns {
 		if len(t.Call) > 0 {
 			return true

@@ -93,7 +93,7 @@ type frame struct {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &Request{Method: hr.Method, Path: hr.URL.RequestURI(), Header: hr.Header.Clone(), Turn: -1}
-	defer s.keep(r) // also runs for an aborted request
+	defer s.recordRequest(r) // also runs for an aborted request
 	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, bodyLimit))
 	if err != nil {
 		r.Fault = "read the body: " + err.Error()
@@ -111,8 +111,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.serve(w, hr, r, d)
 }
 
-// keep records r.
-func (s *Server) keep(r *Request) {
+// recordRequest records r.
+func (s *Server) recordRequest(r *Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, *r)
@@ -129,7 +129,7 @@ func route(r *Request, hr *http.Request) *dialect {
 	switch {
 	case hr.Method == http.MethodGet && strings.HasSuffix(path, "/models"):
 		r.Lists = true
-		d = listing(hr)
+		d = listDialect(hr)
 	case hr.Method == http.MethodGet && strings.HasSuffix(path, "/api/tags"):
 		r.Lists, d = true, &ollama
 	case hr.Method != http.MethodPost:
@@ -151,13 +151,13 @@ func route(r *Request, hr *http.Request) *dialect {
 		r.Stream, r.Counts = method == "streamGenerateContent", method == "countTokens"
 	}
 	if d != nil {
-		r.API, r.Key = d.name, key(hr)
+		r.API, r.Key = d.name, sentKey(hr)
 	}
 	return d
 }
 
-// listing finds out from headers and path in which API's form to list models.
-func listing(hr *http.Request) *dialect {
+// listDialect finds out from headers and path in which API's form to list models.
+func listDialect(hr *http.Request) *dialect {
 	switch {
 	case hr.Header.Get("Anthropic-Version") != "":
 		return &anthropic
@@ -167,8 +167,8 @@ func listing(hr *http.Request) *dialect {
 	return &completions
 }
 
-// key returns the key of a request, from wherever the API puts it.
-func key(hr *http.Request) string {
+// sentKey returns the key of a request, from wherever the API puts it.
+func sentKey(hr *http.Request) string {
 	for _, k := range []string{hr.Header.Get("X-Api-Key"), hr.Header.Get("X-Goog-Api-Key"), hr.URL.Query().Get("key")} {
 		if k != "" {
 			return k
@@ -248,10 +248,10 @@ func (s *Server) choose(r *Request) (answer, *Failure, error) {
 		return answer{}, nil, errors.New("no conversation of the script fits")
 	}
 	c := s.script.Conversations[at]
-	if len(r.Tools) == 0 && c.calls() {
-		return newAnswer(r, Turn{Say: orElse(c.Aside, "{}")}, nil), nil, nil
+	if len(r.Tools) == 0 && c.hasCalls() {
+		return newAnswer(r, Turn{Say: orDefault(c.Aside, "{}")}, nil), nil, nil
 	}
-	turn := r.answered(c.waiting(r))
+	turn := r.answered(c.waitToolName(r))
 	if turn >= len(c.Turns) {
 		return answer{}, nil, fmt.Errorf("conversations[%d] of the script has %d turns and is asked for one more", at, len(c.Turns))
 	}
@@ -272,8 +272,8 @@ func (s *Server) choose(r *Request) (answer, *Failure, error) {
 	return a, nil, nil
 }
 
-// waiting returns the name that the tool of Wait has in the history; empty if it is not there.
-func (c Conversation) waiting(r *Request) string {
+// waitToolName returns the name that the tool of Wait has in the history; empty if it is not there.
+func (c Conversation) waitToolName(r *Request) string {
 	if c.Wait == nil {
 		return ""
 	}
@@ -293,8 +293,8 @@ func (s *Server) attempt(conversation, turn int) int {
 	return n
 }
 
-// orElse returns s, or other if s is empty.
-func orElse(s, other string) string {
+// orDefault returns s, or other if s is empty.
+func orDefault(s, other string) string {
 	if s == "" {
 		return other
 	}

@@ -48,7 +48,7 @@ func (f Failure) problem() problem {
 	if p.status == 0 {
 		p.status = http.StatusInternalServerError
 	}
-	p.message = orElse(p.message, orElse(http.StatusText(p.status), "overloaded"))
+	p.message = orDefault(p.message, orDefault(http.StatusText(p.status), "overloaded"))
 	return p
 }
 
@@ -83,6 +83,13 @@ func (w *writer) stream(frames []frame, a answer, f *Failure) {
 		}
 		if i > 0 && !w.wait(a.pace) {
 			return
+		}
+		if a.until != nil && i == len(frames)/2 {
+			select {
+			case <-a.until:
+			case <-w.request.Context().Done():
+				return
+			}
 		}
 		w.send(one, a.split)
 	}
