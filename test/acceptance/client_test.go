@@ -26,18 +26,18 @@ type sdkClient struct {
 	asked   chan string   // receives the questions for a person
 }
 
-// person is the answer of the person in front of a client.
-type person string
+// personAnswer is the answer of the person in front of a client.
+type personAnswer string
 
 // The answers.
 const (
-	nobody  person = "" // the client shows no questions
-	agrees  person = "agrees"
-	refuses person = "refuses"
+	nobody  personAnswer = "" // the client shows no questions
+	agrees  personAnswer = "agrees"
+	refuses personAnswer = "refuses"
 )
 
 // openSession opens a session with the gateway.
-func openSession(t *testing.T, g *gateway.Gateway, version string, who person) *sdkClient {
+func openSession(t *testing.T, g *gateway.Gateway, version string, who personAnswer) *sdkClient {
 	t.Helper()
 	v := &sdkClient{changed: make(chan struct{}, 99), asked: make(chan string, 99)}
 	opts := &mcp.ClientOptions{
@@ -65,8 +65,8 @@ func openSession(t *testing.T, g *gateway.Gateway, version string, who person) *
 	return v
 }
 
-// each runs a test as a subtest, once with a client of each era.
-func each(t *testing.T, f func(t *testing.T, version string)) {
+// eachEra runs a test as a subtest, once with a client of each era.
+func eachEra(t *testing.T, f func(t *testing.T, version string)) {
 	t.Helper()
 	for _, version := range []string{legacy, modern} {
 		t.Run(version, func(t *testing.T) {
@@ -117,8 +117,8 @@ func (v *sdkClient) call(t *testing.T, tool, args string) answer {
 	return got
 }
 
-// must is call for a call that should succeed. It ends the test otherwise.
-func (v *sdkClient) must(t *testing.T, tool, args string) answer {
+// mustCall calls an action, and ends the test unless the call succeeds.
+func (v *sdkClient) mustCall(t *testing.T, tool, args string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
 	if got.failed {
@@ -127,8 +127,8 @@ func (v *sdkClient) must(t *testing.T, tool, args string) answer {
 	return got
 }
 
-// refused is call for a call that should fail with an error of this type.
-func (v *sdkClient) refused(t *testing.T, tool, args, kind string) answer {
+// wantRefused calls an action, and ends the test unless the call fails with an error of this type.
+func (v *sdkClient) wantRefused(t *testing.T, tool, args, kind string) answer {
 	t.Helper()
 	got := v.call(t, tool, args)
 	if !got.failed || got.kind() != kind {
@@ -137,8 +137,8 @@ func (v *sdkClient) refused(t *testing.T, tool, args, kind string) answer {
 	return got
 }
 
-// actions returns the names that the list offers for a tool, without help; nil if the tool is not listed.
-func (v *sdkClient) actions(t *testing.T, tool string) []string {
+// actionsOf returns the names that the list offers for a tool, without help; nil if the tool is not listed.
+func (v *sdkClient) actionsOf(t *testing.T, tool string) []string {
 	t.Helper()
 	list, err := v.ListTools(t.Context(), nil)
 	if err != nil {

@@ -17,8 +17,8 @@ func TestFlags(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	home := t.TempDir()
-	cli := func(args ...string) run {
-		return w.cliIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
+	cli := func(args ...string) cliRun {
+		return w.runCLIIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
 	}
 	want := cli("block", "get-children", "--id", w.plan, "--page-size", "2", "--json")
 	want.wantCode(t, 0)
@@ -41,7 +41,7 @@ func TestFlags(t *testing.T) {
 	}
 
 	// Booleans, both ways; lists by comma, by repetition and as JSON; an object as JSON.
-	ids := func(args ...string) run { return cli(append([]string{"block", "word-count", "--json"}, args...)...) }
+	ids := func(args ...string) cliRun { return cli(append([]string{"block", "word-count", "--json"}, args...)...) }
 	two := ids("--ids", w.plan+","+w.work)
 	for _, args := range [][]string{{"--ids", w.plan, "--ids", w.work}, {"--ids-json", `["` + w.plan + `","` + w.work + `"]`}} {
 		if got := ids(args...); got.out != two.out || got.code != two.code {
@@ -90,8 +90,8 @@ func TestLongText(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"--config", w.settings}
-	w.cliIn(t, home, nil, append(args, "fs", "write", "/Work/Long", "--markdown", "@"+file)...).wantCode(t, 0)
-	got := w.cliIn(t, home, nil, append(args, "fs", "read", "/Work/Long", "--json")...)
+	w.runCLIIn(t, home, nil, append(args, "fs", "write", "/Work/Long", "--markdown", "@"+file)...).wantCode(t, 0)
+	got := w.runCLIIn(t, home, nil, append(args, "fs", "read", "/Work/Long", "--json")...)
 	if text := gjson.Get(got.out, "content").String(); !strings.Contains(text, "长, with a comma\n\nand two paragraphs") {
 		t.Errorf("read back %q: %+v", text, got)
 	}
@@ -110,14 +110,14 @@ func TestExitCodes(t *testing.T) {
 		code int
 		kind string
 	}{
-		{w, []string{"notebook", "list"}, 0, ""},
-		{w, []string{"fs", "read", "/Work/Nothing"}, 1, "not_found"},
-		{w, []string{"fs", "read", "/" + hiddenWord + "/" + hiddenWord + " plan"}, 1, "not_found"},
-		{w, []string{"fs", "write", "/Reading/New", "--markdown", "x"}, 4, "permission_denied"},
-		{w, []string{"document", "remove", "--id", w.plan, "--yes"}, 4, "disabled_error"},
-		{locked, []string{"notebook", "list"}, 4, "unauthorized"},
+		{on: w, args: []string{"notebook", "list"}},
+		{on: w, args: []string{"fs", "read", "/Work/Nothing"}, code: 1, kind: "not_found"},
+		{on: w, args: []string{"fs", "read", "/" + hiddenWord + "/" + hiddenWord + " plan"}, code: 1, kind: "not_found"},
+		{on: w, args: []string{"fs", "write", "/Reading/New", "--markdown", "x"}, code: 4, kind: "permission_denied"},
+		{on: w, args: []string{"document", "remove", "--id", w.plan, "--yes"}, code: 4, kind: "disabled_error"},
+		{on: locked, args: []string{"notebook", "list"}, code: 4, kind: "unauthorized"},
 	} {
-		got := tt.on.cli(t, tt.args...)
+		got := tt.on.runCLI(t, tt.args...)
 		got.wantCode(t, tt.code)
 		if tt.kind == "" {
 			continue
@@ -127,7 +127,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: stdout %q, stderr %s", tt.args, got.out, got.errs)
 		}
 		// As JSON the error is the result, on one line of stdout.
-		got = tt.on.cli(t, append(tt.args, "--json")...)
+		got = tt.on.runCLI(t, append(tt.args, "--json")...)
 		if got.code != tt.code || strings.Count(got.out, "\n") != 1 || gjson.Get(got.out, "error.type").String() != tt.kind {
 			t.Errorf("%v --json: %+v", tt.args, got)
 		}
@@ -140,11 +140,11 @@ func TestJSONOutput(t *testing.T) {
 	w := newWorld(t)
 	home := t.TempDir()
 	for _, args := range [][]string{{"fs", "read", "/Work/Plan"}, {"notebook", "list"}, {"fs", "tree", "/"}, {"system", "bootstrap"}} {
-		got := w.cliIn(t, home, nil, append([]string{"--config", w.settings, "--json"}, args...)...)
+		got := w.runCLIIn(t, home, nil, append([]string{"--config", w.settings, "--json"}, args...)...)
 		if got.code != 0 || !gjson.Valid(got.out) || strings.Count(got.out, "\n") != 1 || strings.Contains(got.out, "\x1b") {
 			t.Errorf("%v: %+v", args, got)
 		}
-		plain := w.cliIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
+		plain := w.runCLIIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
 		if plain.code != 0 || gjson.Valid(plain.out) || strings.Contains(plain.out, "\x1b") {
 			t.Errorf("%v for people, into a pipe: %+v", args, plain)
 		}
@@ -176,13 +176,13 @@ func TestPrecedenceOfSettings(t *testing.T) {
 		want  string
 		warns string
 	}{
-		{env, []string{"--url", entry["flag"], "--token", kerneltest.Token, "--connection", "work"}, "flag", ""},
-		{env, []string{"--connection", "work"}, "env", "SIYUAN_API_URL"},
-		{env, nil, "env", ""},
-		{nil, []string{"--connection", "work"}, "work", ""},
-		{nil, nil, "home", ""},
+		{env: env, flags: []string{"--url", entry["flag"], "--token", kerneltest.Token, "--connection", "work"}, want: "flag"},
+		{env: env, flags: []string{"--connection", "work"}, want: "env", warns: "SIYUAN_API_URL"},
+		{env: env, want: "env"},
+		{flags: []string{"--connection", "work"}, want: "work"},
+		{want: "home"},
 	} {
-		got := w.cliIn(t, home, tt.env, append([]string{"--config", settings, "notebook", "list", "--json"}, tt.flags...)...)
+		got := w.runCLIIn(t, home, tt.env, append([]string{"--config", settings, "notebook", "list", "--json"}, tt.flags...)...)
 		if name := gjson.Get(got.out, "0.name").String(); name != "of "+tt.want {
 			t.Errorf("env %v, flags %v: asked %q, want %q: %+v", tt.env != nil, tt.flags, name, tt.want, got)
 		}
@@ -196,12 +196,12 @@ func TestPrecedenceOfSettings(t *testing.T) {
 		{env[1:], {"--url", entry["flag"]}},
 		{{"SIYUAN_API_URL=" + entry["flag"]}, {"--connection", "work"}},
 	} {
-		got := w.cliIn(t, home, tt[0], append([]string{"--config", settings, "notebook", "list"}, tt[1]...)...)
+		got := w.runCLIIn(t, home, tt[0], append([]string{"--config", settings, "notebook", "list"}, tt[1]...)...)
 		if got.code != 4 { // unauthorized: no token came with it
 			t.Errorf("env %v, flags %v: %+v", tt[0], tt[1], got)
 		}
 	}
-	unknown := w.cliIn(t, home, nil, "--config", settings, "notebook", "list", "--connection", "wrk")
+	unknown := w.runCLIIn(t, home, nil, "--config", settings, "notebook", "list", "--connection", "wrk")
 	if unknown.code == 0 {
 		t.Errorf("%+v", unknown)
 	}

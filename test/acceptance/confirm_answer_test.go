@@ -24,45 +24,45 @@ const (
 func TestWhoMayAnswerAQuestion(t *testing.T) {
 	t.Parallel()
 	w, s, _ := confirmWorld(t)
-	tb := newTable()
-	tb.row("way", "asked", "answered by", "outcome")
+	tb := newOutcomeTable()
+	tb.addRow("way", "asked", "answered by", "outcome")
 	cell := func(way, asked, by, got, want string) {
 		t.Helper()
 		got, _, _ = strings.Cut(got, " ") // without the code
-		tb.row(way, asked, by, got)
+		tb.addRow(way, asked, by, got)
 		if got != want {
 			t.Errorf("%s, asked %s, answered by %s: %s, want %s", way, asked, by, got, want)
 		}
 	}
-	s.legacyAnswers(t, w, cell)
-	s.modernAnswers(t, w, cell)
-	s.programAnswers(t, cell)
+	s.checkLegacyAnswers(t, w, cell)
+	s.checkModernAnswers(t, w, cell)
+	s.checkProgramAnswers(t, cell)
 	t.Log(tb.text())
 }
 
-// cells records one cell of the table of outcomes and compares it with the expected outcome.
-type cells func(way, asked, by, got, want string)
+// recordCell records one cell of the table of outcomes and compares it with the expected outcome.
+type recordCell func(way, asked, by, got, want string)
 
-// legacyAnswers checks that a question counts as answered only in the session that was asked.
-func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
+// checkLegacyAnswers checks that a question counts as answered only in the session that was asked.
+func (s *keyedGateway) checkLegacyAnswers(t *testing.T, w *world, cell recordCell) {
 	const way = "elicitation legacy"
-	mine, second := s.session(t, s.token, shows), s.session(t, s.token, shows)
-	bridged := s.session(t, s.bridge, shows, "Collie-Stream", "a")
-	thief := &session{site: s, key: s.bridge, id: mine.id}
-	stranger := &session{site: s, key: "no key of this gateway", id: mine.id}
+	mine, second := s.openLegacy(t, s.token, shows), s.openLegacy(t, s.token, shows)
+	bridged := s.openLegacy(t, s.bridge, shows, "Collie-Stream", "a")
+	thief := &legacySession{keyedGateway: s, key: s.bridge, id: mine.id}
+	stranger := &legacySession{keyedGateway: s, key: "no key of this gateway", id: mine.id}
 	for _, by := range []struct {
 		name   string
 		reply  func(t *testing.T, q gjson.Result, result string) int
 		status int
 	}{
-		{"second session", func(t *testing.T, q gjson.Result, r string) int { return second.reply(t, q.Get("id"), r) }, 202},
-		{"session of a bridge", func(t *testing.T, q gjson.Result, r string) int { return bridged.reply(t, q.Get("id"), r) }, 404},
-		{"other key, session 1", func(t *testing.T, q gjson.Result, r string) int { return thief.reply(t, q.Get("id"), r) }, 404},
-		{"no key, session 1", func(t *testing.T, q gjson.Result, r string) int { return stranger.reply(t, q.Get("id"), r) }, 401},
-		{"session 1, other question", func(t *testing.T, _ gjson.Result, r string) int { return mine.reply(t, gjson.Parse("4711"), r) }, 202},
+		{name: "second session", reply: func(t *testing.T, q gjson.Result, r string) int { return second.reply(t, q.Get("id"), r) }, status: 202},
+		{name: "session of a bridge", reply: func(t *testing.T, q gjson.Result, r string) int { return bridged.reply(t, q.Get("id"), r) }, status: 404},
+		{name: "other key, session 1", reply: func(t *testing.T, q gjson.Result, r string) int { return thief.reply(t, q.Get("id"), r) }, status: 404},
+		{name: "no key, session 1", reply: func(t *testing.T, q gjson.Result, r string) int { return stranger.reply(t, q.Get("id"), r) }, status: 401},
+		{name: "session 1, other question", reply: func(t *testing.T, _ gjson.Result, r string) int { return mine.reply(t, gjson.Parse("4711"), r) }, status: 202},
 	} {
 		status := 0
-		got := verdict(mine.call(t, func(q gjson.Result) {
+		got := outcomeOf(mine.call(t, func(q gjson.Result) {
 			status = by.reply(t, q, yes)
 			mine.reply(t, q.Get("id"), no) // this result counts
 		}))
@@ -71,28 +71,28 @@ func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
 		}
 		cell(way, "session 1", by.name, got, "confirmation_declined")
 	}
-	cell(way, "session 1", "session 1", verdict(mine.call(t, func(q gjson.Result) { mine.reply(t, q.Get("id"), yes) })), "ran")
+	cell(way, "session 1", "session 1", outcomeOf(mine.call(t, func(q gjson.Result) { mine.reply(t, q.Get("id"), yes) })), "ran")
 	for _, kind := range []string{"bridge", "pipe"} {
 		settings := w.settings
 		if kind == "pipe" {
-			settings = w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`)
+			settings = w.Settings(t, nil, w.siyuanSection(w.URL()), `"log":{"level":"debug"}`)
 		}
-		a, b := newPipe(t, w.Pipes(t, s.Home, settings), legacy, shows), newPipe(t, w.Pipes(t, s.Home, settings), legacy, shows)
-		answer := func(p *pipe, result string) func(gjson.Result) {
-			return func(q gjson.Result) { p.say(t, `{"jsonrpc":"2.0","id":`+q.Get("id").Raw+`,"result":`+result+`}`) }
+		a, b := connectStdio(t, w.StartStdio(t, s.Home, settings), legacy, shows), connectStdio(t, w.StartStdio(t, s.Home, settings), legacy, shows)
+		answer := func(p *stdioClient, result string) func(gjson.Result) {
+			return func(q gjson.Result) { p.writeLine(t, `{"jsonrpc":"2.0","id":`+q.Get("id").Raw+`,"result":`+result+`}`) }
 		}
-		cell(way, kind+" 1", kind+" 2", verdict(a.call(t, func(q gjson.Result) { answer(b, yes)(q); answer(a, no)(q) })), "confirmation_declined")
-		cell(way, kind+" 1", kind+" 1", verdict(a.call(t, answer(a, yes))), "ran")
+		cell(way, kind+" 1", kind+" 2", outcomeOf(a.call(t, func(q gjson.Result) { answer(b, yes)(q); answer(a, no)(q) })), "confirmation_declined")
+		cell(way, kind+" 1", kind+" 1", outcomeOf(a.call(t, answer(a, yes))), "ran")
 	}
 }
 
-// modernAnswers checks that an answer counts only with the requestState of the question, once, in the same request, and
+// checkModernAnswers checks that an answer counts only with the requestState of the question, once, in the same request, and
 // from a client with the same key, pipe and name.
-func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
+func (s *keyedGateway) checkModernAnswers(t *testing.T, w *world, cell recordCell) {
 	const way = "elicitation modern"
 	ask := func(key, name string, head ...string) string {
-		m := s.modern(t, key, name, shows, dangerousCall, head...)
-		if verdict(m) != "asked" {
+		m := s.callModern(t, key, name, shows, dangerousCall, head...)
+		if outcomeOf(m) != "asked" {
 			t.Fatalf("%s is not asked: %s", name, m.Raw)
 		}
 		return m.Get("result.requestState").String()
@@ -105,56 +105,56 @@ func (s *site) modernAnswers(t *testing.T, w *world, cell cells) {
 		name, key, called, params string
 		head                      []string
 	}{
-		{"agent", s.token, "agent", dangerousCall + answered(state, yes), nil},
-		{"no name", s.token, "-", dangerousCall + answered(state, yes), nil},
-		{"editor of a bridge", s.bridge, "editor", dangerousCall + answered(state, yes), []string{"Collie-Stream", "a"}},
-		{"editor, control key", s.control, "editor", dangerousCall + answered(state, yes), nil},
-		{"editor, other arguments", s.token, "editor", `"name":"system","arguments":{"action":"workspace_info","verbose":true}` + answered(state, yes), nil},
-		{"editor, other tool", s.token, "editor", `"name":"fs","arguments":{"action":"workspace_info"}` + answered(state, yes), []string{"Mcp-Name", "fs"}},
-		{"editor, invented state", s.token, "editor", dangerousCall + answered("collie.park.AAAAAAAAAAAAAAAAAAAAAAAAAA", yes), nil},
+		{name: "agent", key: s.token, called: "agent", params: dangerousCall + answered(state, yes)},
+		{name: "no name", key: s.token, called: "-", params: dangerousCall + answered(state, yes)},
+		{name: "editor of a bridge", key: s.bridge, called: "editor", params: dangerousCall + answered(state, yes), head: []string{"Collie-Stream", "a"}},
+		{name: "editor, control key", key: s.control, called: "editor", params: dangerousCall + answered(state, yes)},
+		{name: "editor, other arguments", key: s.token, called: "editor", params: `"name":"system","arguments":{"action":"workspace_info","verbose":true}` + answered(state, yes)},
+		{name: "editor, other tool", key: s.token, called: "editor", params: `"name":"fs","arguments":{"action":"workspace_info"}` + answered(state, yes), head: []string{"Mcp-Name", "fs"}},
+		{name: "editor, invented state", key: s.token, called: "editor", params: dangerousCall + answered("collie.park.AAAAAAAAAAAAAAAAAAAAAAAAAA", yes)},
 	} {
-		cell(way, "editor", by.name, verdict(s.modern(t, by.key, by.called, shows, by.params, by.head...)), "refused")
+		cell(way, "editor", by.name, outcomeOf(s.callModern(t, by.key, by.called, shows, by.params, by.head...)), "refused")
 	}
-	cell(way, "editor", "editor, in advance", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+`,"inputResponses":{"ask_1":`+yes+`}`)), "asked")
-	cell(way, "editor", "editor", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "ran")
-	cell(way, "editor", "editor, again", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "refused")
+	cell(way, "editor", "editor, in advance", outcomeOf(s.callModern(t, s.token, "editor", shows, dangerousCall+`,"inputResponses":{"ask_1":`+yes+`}`)), "asked")
+	cell(way, "editor", "editor", outcomeOf(s.callModern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "ran")
+	cell(way, "editor", "editor, again", outcomeOf(s.callModern(t, s.token, "editor", shows, dangerousCall+answered(state, yes))), "refused")
 	state = ask(s.bridge, "editor", "Collie-Stream", "a")
-	cell(way, "bridge a", "bridge b", verdict(s.modern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "b")), "refused")
-	cell(way, "bridge a", "editor", verdict(s.modern(t, s.token, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "refused")
-	cell(way, "bridge a", "bridge a", verdict(s.modern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "ran")
+	cell(way, "bridge a", "bridge b", outcomeOf(s.callModern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "b")), "refused")
+	cell(way, "bridge a", "editor", outcomeOf(s.callModern(t, s.token, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "refused")
+	cell(way, "bridge a", "bridge a", outcomeOf(s.callModern(t, s.bridge, "editor", shows, dangerousCall+answered(state, yes), "Collie-Stream", "a")), "ran")
 	for _, kind := range []string{"bridge", "pipe"} {
 		settings := w.settings
 		if kind == "pipe" {
-			settings = w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`)
+			settings = w.Settings(t, nil, w.siyuanSection(w.URL()), `"log":{"level":"debug"}`)
 		}
-		a, b := newPipe(t, w.Pipes(t, s.Home, settings), modern, shows), newPipe(t, w.Pipes(t, s.Home, settings), modern, shows)
+		a, b := connectStdio(t, w.StartStdio(t, s.Home, settings), modern, shows), connectStdio(t, w.StartStdio(t, s.Home, settings), modern, shows)
 		state := a.call(t, nil).Get("result.requestState").String()
-		cell(way, kind+" 1", kind+" 2", verdict(b.send(t, dangerousCall+answered(state, yes), nil)), "refused")
-		cell(way, kind+" 1", kind+" 1", verdict(a.send(t, dangerousCall+answered(state, yes), nil)), "ran")
+		cell(way, kind+" 1", kind+" 2", outcomeOf(b.send(t, dangerousCall+answered(state, yes), nil)), "refused")
+		cell(way, kind+" 1", kind+" 1", outcomeOf(a.send(t, dangerousCall+answered(state, yes), nil)), "ran")
 	}
 }
 
-// programAnswers checks that only a program with the control key may answer for a person at the API; a token does not
+// checkProgramAnswers checks that only a program with the control key may answer for a person at the API; a token does not
 // suffice.
-func (s *site) programAnswers(t *testing.T, cell cells) {
+func (s *keyedGateway) checkProgramAnswers(t *testing.T, cell recordCell) {
 	for _, by := range []struct{ name, key, confirm, elicit string }{
-		{"control key (own program)", s.control, "ran", "ran"},
-		{"token", s.token, "code", "code"},
-		{"bridge key", s.bridge, "code", "code"},
+		{name: "control key (own program)", key: s.control, confirm: "ran", elicit: "ran"},
+		{name: "token", key: s.token, confirm: "code", elicit: "code"},
+		{name: "bridge key", key: s.bridge, confirm: "code", elicit: "code"},
 	} {
 		for _, way := range []struct{ name, more, method, want string }{
-			{"confirm method", `,"confirms":true`, tool.MethodConfirm, by.confirm},
-			{"elicitation at the API", `,"capabilities":{"elicitation":{}}`, "elicitation/create", by.elicit},
+			{name: "confirm method", more: `,"confirms":true`, method: tool.MethodConfirm, want: by.confirm},
+			{name: "elicitation at the API", more: `,"capabilities":{"elicitation":{}}`, method: "elicitation/create", want: by.elicit},
 		} {
-			asked, last := s.api(t, by.key, true, way.more)
+			asked, last := s.callAPI(t, by.key, true, way.more)
 			if (asked == way.method) != (way.want == "ran") || asked != "" && way.want != "ran" {
 				t.Errorf("%s, %s: asked %q", way.name, by.name, asked)
 			}
-			cell(way.name, by.name, by.name, verdict(last), way.want)
+			cell(way.name, by.name, by.name, outcomeOf(last), way.want)
 		}
 	}
-	_, last := s.api(t, s.control, false, `,"confirms":true`)
-	cell("confirm method", "control key, no dialogue", "-", verdict(last), "confirmation_needed")
+	_, last := s.callAPI(t, s.control, false, `,"confirms":true`)
+	cell("confirm method", "control key, no dialogue", "-", outcomeOf(last), "confirmation_needed")
 }
 
 // TestElicitationConfirms turns the setting http.elicitationConfirms off: no client over HTTP may answer for its person,
@@ -164,9 +164,9 @@ func TestElicitationConfirms(t *testing.T) {
 	w, s, pending := confirmWorld(t, `"http":{"elicitationConfirms":false}`)
 	calls := map[string]func() string{
 		legacy: func() string {
-			return verdict(s.session(t, s.token, shows).call(t, func(q gjson.Result) { t.Errorf("asked %s", q.Raw) }))
+			return outcomeOf(s.openLegacy(t, s.token, shows).call(t, func(q gjson.Result) { t.Errorf("asked %s", q.Raw) }))
 		},
-		modern: func() string { return verdict(s.modern(t, s.token, "editor", shows, dangerousCall)) },
+		modern: func() string { return outcomeOf(s.callModern(t, s.token, "editor", shows, dangerousCall)) },
 	}
 	for era, call := range calls {
 		if got := call(); !strings.HasPrefix(got, "code ") {
@@ -180,14 +180,14 @@ func TestElicitationConfirms(t *testing.T) {
 	if got := calls[modern](); got != "ran" {
 		t.Errorf("after the person's yes: %s", got)
 	}
-	if got := verdict(newPipe(t, w.Pipes(t, s.Home, w.settings), modern, shows).call(t, nil)); got != "asked" {
+	if got := outcomeOf(connectStdio(t, w.StartStdio(t, s.Home, w.settings), modern, shows).call(t, nil)); got != "asked" {
 		t.Errorf("on a pipe: %s, want a question", got)
 	}
 	// The gateway reads the setting while it runs, and applies it to open sessions too.
-	open := s.session(t, s.token, shows)
-	w.SettingsAt(t, w.settings, nil, w.section(w.URL()))
+	open := s.openLegacy(t, s.token, shows)
+	w.SettingsAt(t, w.settings, nil, w.siyuanSection(w.URL()))
 	await.Until(t, "a question over HTTP", func() bool { return calls[modern]() == "asked" })
-	if got := verdict(open.call(t, func(q gjson.Result) { open.reply(t, q.Get("id"), yes) })); got != "ran" {
+	if got := outcomeOf(open.call(t, func(q gjson.Result) { open.reply(t, q.Get("id"), yes) })); got != "ran" {
 		t.Errorf("in an open session: %s", got)
 	}
 }
@@ -208,25 +208,25 @@ func TestTokensConfirm(t *testing.T) {
 				t.Fatalf("%q: %s", args, errs)
 			}
 			token := strings.TrimSpace(out)
-			await.Until(t, "the token counts", func() bool { return s.opens(t, token) })
+			await.Until(t, "the token counts", func() bool { return s.acceptsToken(t, token) })
 			confirms := choice == "=true" || choice == "" && general == "true"
-			session, asked := s.session(t, token, shows), 0
-			got := verdict(session.call(t, func(q gjson.Result) {
+			session, asked := s.openLegacy(t, token, shows), 0
+			got := outcomeOf(session.call(t, func(q gjson.Result) {
 				asked++
 				session.reply(t, q.Get("id"), yes)
 			}))
 			if confirms && (got != "ran" || asked != 1) || !confirms && (!strings.HasPrefix(got, "code ") || asked > 0) {
 				t.Errorf("%s where the settings say %s, legacy: %s, asked %d times", name, general, got, asked)
 			}
-			if got := verdict(s.modern(t, token, "editor", shows, dangerousCall)); confirms != (got == "asked") || !confirms && !strings.HasPrefix(got, "code ") {
+			if got := outcomeOf(s.callModern(t, token, "editor", shows, dangerousCall)); confirms != (got == "asked") || !confirms && !strings.HasPrefix(got, "code ") {
 				t.Errorf("%s where the settings say %s, modern: %s", name, general, got)
 			}
 		}
 	}
 }
 
-// opens reports whether the gateway accepts a token.
-func (s *site) opens(t *testing.T, token string) bool {
+// acceptsToken reports whether the gateway accepts a token.
+func (s *keyedGateway) acceptsToken(t *testing.T, token string) bool {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/api/v1/lists/tools", nil)
 	if err != nil {

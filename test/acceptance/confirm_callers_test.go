@@ -30,22 +30,22 @@ type confirmCaller struct {
 	call func(t *testing.T, asked func(q gjson.Result)) gjson.Result
 }
 
-// site is a gateway with its keys: the token of MCP clients, the control key of Collie's own commands, and the key that
+// keyedGateway is a gateway with its keys: the token of MCP clients, the control key of Collie's own commands, and the key that
 // collie stdio uses as a bridge.
-type site struct {
+type keyedGateway struct {
 	*gateway.Gateway
 	token, control, bridge string
 }
 
-func newSite(t *testing.T, g *gateway.Gateway) *site {
+func newKeyedGateway(t *testing.T, g *gateway.Gateway) *keyedGateway {
 	t.Helper()
-	s := &site{Gateway: g}
+	s := &keyedGateway{Gateway: g}
 	s.token, s.control, s.bridge = g.Keys(t)
 	return s
 }
 
 // post sends one request to the gateway and returns the answer with its body still to be read.
-func (s *site) post(t *testing.T, path, key, body string, head ...string) *http.Response {
+func (s *keyedGateway) post(t *testing.T, path, key, body string, head ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -94,8 +94,8 @@ func answerOf(t *testing.T, resp *http.Response, asked func(q gjson.Result)) gjs
 	return gjson.Result{}
 }
 
-// meta returns the metadata of a modern request about its sender. The name "-" stands for no name.
-func meta(name, capabilities string) string {
+// senderMeta returns the metadata of a modern request about its sender. The name "-" stands for no name.
+func senderMeta(name, capabilities string) string {
 	info := fmt.Sprintf(`"io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1"},`, name)
 	if name == "-" {
 		info = ""
@@ -103,46 +103,46 @@ func meta(name, capabilities string) string {
 	return `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` + info + `"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
 }
 
-// modern makes a call with params over HTTP, as a modern client with that name and key.
-func (s *site) modern(t *testing.T, key, name, capabilities, params string, head ...string) gjson.Result {
+// callModern makes a call with params over HTTP, as a modern client with that name and key.
+func (s *keyedGateway) callModern(t *testing.T, key, name, capabilities, params string, head ...string) gjson.Result {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + `,` + meta(name, capabilities) + `}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{` + params + `,` + senderMeta(name, capabilities) + `}}`
 	head = append([]string{"MCP-Protocol-Version", modern, "Mcp-Method", "tools/call", "Mcp-Name", "system"}, head...)
 	return answerOf(t, s.post(t, "/mcp", key, body, head...), nil)
 }
 
-// session is a legacy session over HTTP.
-type session struct {
-	*site
+// legacySession is a legacy session over HTTP.
+type legacySession struct {
+	*keyedGateway
 	key, id string
 	last    atomic.Int64 // request
 }
 
-// session opens a legacy session with a key. head are further header fields, name and value by turns.
-func (s *site) session(t *testing.T, key, capabilities string, head ...string) *session {
+// openLegacy opens a legacy session with a key. head are further header fields, name and value by turns.
+func (s *keyedGateway) openLegacy(t *testing.T, key, capabilities string, head ...string) *legacySession {
 	t.Helper()
 	resp := s.post(t, "/mcp", key, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+
 		capabilities+`,"clientInfo":{"name":"editor","version":"1"}}}`, head...)
 	answerOf(t, resp, nil)
-	return &session{site: s, key: key, id: resp.Header.Get("Mcp-Session-Id")}
+	return &legacySession{keyedGateway: s, key: key, id: resp.Header.Get("Mcp-Session-Id")}
 }
 
-func (s *session) call(t *testing.T, asked func(q gjson.Result)) gjson.Result {
+func (s *legacySession) call(t *testing.T, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, s.last.Add(1), dangerousCall)
 	return answerOf(t, s.post(t, "/mcp", s.key, body, "Mcp-Session-Id", s.id), asked)
 }
 
 // reply answers the question with that id, even one asked in another session, and returns the HTTP status.
-func (s *session) reply(t *testing.T, id gjson.Result, result string) int {
+func (s *legacySession) reply(t *testing.T, id gjson.Result, result string) int {
 	t.Helper()
 	resp := s.post(t, "/mcp", s.key, `{"jsonrpc":"2.0","id":`+id.Raw+`,"result":`+result+`}`, "Mcp-Session-Id", s.id)
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
 
-// pipe is a client that has started collie stdio.
-type pipe struct {
+// stdioClient is a client that has started collie stdio.
+type stdioClient struct {
 	*gateway.Process
 	era, capabilities string
 	lines             chan gjson.Result
@@ -151,10 +151,10 @@ type pipe struct {
 	id int
 }
 
-// newPipe connects to a running collie stdio. In the legacy era it opens a session.
-func newPipe(t *testing.T, p *gateway.Process, era, capabilities string) *pipe {
+// connectStdio connects to a running collie stdio. In the legacy era it opens a session.
+func connectStdio(t *testing.T, p *gateway.Process, era, capabilities string) *stdioClient {
 	t.Helper()
-	out := &pipe{Process: p, era: era, capabilities: capabilities, lines: make(chan gjson.Result, 64)}
+	out := &stdioClient{Process: p, era: era, capabilities: capabilities, lines: make(chan gjson.Result, 64)}
 	go func() { // ends with the process
 		defer close(out.lines)
 		lines := bufio.NewScanner(p.Stdout)
@@ -164,25 +164,25 @@ func newPipe(t *testing.T, p *gateway.Process, era, capabilities string) *pipe {
 		}
 	}()
 	if era == legacy {
-		out.say(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+capabilities+
+		out.writeLine(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+capabilities+
 			`,"clientInfo":{"name":"editor","version":"1"}}}`)
-		out.hear(t, "0", nil)
-		out.say(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		out.awaitAnswer(t, "0", nil)
+		out.writeLine(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	}
 	return out
 }
 
-func (p *pipe) say(t *testing.T, line string) {
+func (p *stdioClient) writeLine(t *testing.T, line string) {
 	t.Helper()
 	if _, err := io.WriteString(p.Stdin, line+"\n"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// hear waits for the answer to the request with that id, and passes questions that come before it to asked.
-func (p *pipe) hear(t *testing.T, id string, asked func(q gjson.Result)) gjson.Result {
+// awaitAnswer waits for the answer to the request with that id, and passes questions that come before it to asked.
+func (p *stdioClient) awaitAnswer(t *testing.T, id string, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
-	late := time.After(limit)
+	late := time.After(waitLimit)
 	for {
 		select {
 		case m, ok := <-p.lines:
@@ -202,26 +202,26 @@ func (p *pipe) hear(t *testing.T, id string, asked func(q gjson.Result)) gjson.R
 	}
 }
 
-func (p *pipe) call(t *testing.T, asked func(q gjson.Result)) gjson.Result {
+func (p *stdioClient) call(t *testing.T, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
 	return p.send(t, dangerousCall, asked)
 }
 
-func (p *pipe) send(t *testing.T, params string, asked func(q gjson.Result)) gjson.Result {
+func (p *stdioClient) send(t *testing.T, params string, asked func(q gjson.Result)) gjson.Result {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.id++
 	if p.era == modern {
-		params += "," + meta("editor", p.capabilities)
+		params += "," + senderMeta("editor", p.capabilities)
 	}
-	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, p.id, params))
-	return p.hear(t, fmt.Sprint(p.id), asked)
+	p.writeLine(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{%s}}`, p.id, params))
+	return p.awaitAnswer(t, fmt.Sprint(p.id), asked)
 }
 
-// api makes the dangerous call at /api/v1/calls: in one request, or as a dialogue that answers every question with a
+// callAPI makes the dangerous call at /api/v1/calls: in one request, or as a dialogue that answers every question with a
 // yes. It returns the method of the last question, and the answer.
-func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked string, last gjson.Result) {
+func (s *keyedGateway) callAPI(t *testing.T, key string, dialogue bool, more string) (asked string, last gjson.Result) {
 	t.Helper()
 	first := `{"name":"system","args":{"action":"workspace_info"}` + more + `}`
 	if !dialogue {
@@ -255,9 +255,9 @@ func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked 
 	return "", last
 }
 
-// verdict returns the outcome of a call: "ran", "asked", "code CODE", the type of one of Collie's errors, or "refused
+// outcomeOf returns the outcome of a call: "ran", "asked", "code CODE", the type of one of Collie's errors, or "refused
 // CODE" for a JSON-RPC error.
-func verdict(m gjson.Result) string {
+func outcomeOf(m gjson.Result) string {
 	if e := m.Get("error"); e.Get("code").Type == gjson.Number {
 		return "refused " + e.Get("code").Raw
 	}

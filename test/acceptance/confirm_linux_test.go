@@ -12,36 +12,36 @@ import (
 func TestWhoAnswersAtATerminal(t *testing.T) {
 	t.Parallel()
 	w, s, _ := confirmWorld(t)
-	tb := newTable()
-	tb.row("call of", "answered by", "outcome", "then session 2")
+	tb := newOutcomeTable()
+	tb.addRow("call of", "answered by", "outcome", "then session 2")
 	for _, own := range []struct {
 		name  string
 		types string
 		code  int
-	}{{"terminal, y", "y\r", 0}, {"terminal, n", "n\r", 5}, {"terminal, Enter", "\r", 5}} {
+	}{{name: "terminal, y", types: "y\r"}, {name: "terminal, n", types: "n\r", code: 5}, {name: "terminal, Enter", types: "\r", code: 5}} {
 		sc := w.terminalIn(t, s.Home, "system", "workspace-info")
-		sc.Shows("Run it?")
-		sc.Types(own.types)
-		sc.Ends(own.code)
-		tb.row("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
+		sc.WaitFor("Run it?")
+		sc.Type(own.types)
+		sc.WaitForExit(own.code)
+		tb.addRow("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
 	}
 	for _, own := range []struct {
 		name string
 		args []string
 		code int
-	}{{"nobody", nil, 5}, {"--yes", []string{"--yes"}, 0}} {
+	}{{name: "nobody", code: 5}, {name: "--yes", args: []string{"--yes"}}} {
 		args := append([]string{"--config", w.settings, "system", "workspace-info"}, own.args...)
-		w.cliIn(t, s.Home, nil, args...).wantCode(t, own.code)
-		tb.row("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
+		w.runCLIIn(t, s.Home, nil, args...).wantCode(t, own.code)
+		tb.addRow("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
 	}
-	second := s.session(t, s.token, `{}`)
+	second := s.openLegacy(t, s.token, `{}`)
 	for _, by := range []struct{ name, types, want string }{
-		{"confirm, y piped in", "", "code"},
-		{"confirm, n at a terminal", "n\r", "confirmation_declined"},
-		{"confirm, y at a terminal", "y\r", "ran"},
+		{name: "confirm, y piped in", want: "code"},
+		{name: "confirm, n at a terminal", types: "n\r", want: "confirmation_declined"},
+		{name: "confirm, y at a terminal", types: "y\r", want: "ran"},
 	} {
-		first := s.session(t, s.token, `{}`)
-		code, ok := strings.CutPrefix(verdict(first.call(t, nil)), "code ")
+		first := s.openLegacy(t, s.token, `{}`)
+		code, ok := strings.CutPrefix(outcomeOf(first.call(t, nil)), "code ")
 		if !ok {
 			t.Fatalf("%s: no code but %s", by.name, code)
 		}
@@ -54,13 +54,13 @@ func TestWhoAnswersAtATerminal(t *testing.T) {
 			}
 		} else {
 			sc := w.terminalIn(t, s.Home, "confirm", code)
-			sc.Shows("Let it run once?")
-			sc.Types(by.types)
-			sc.Ends(map[bool]int{true: 0, false: 5}[by.want == "ran"])
+			sc.WaitFor("Let it run once?")
+			sc.Type(by.types)
+			sc.WaitForExit(map[bool]int{true: 0, false: 5}[by.want == "ran"])
 		}
-		other, _, _ := strings.Cut(verdict(second.call(t, nil)), " ")
-		got, _, _ := strings.Cut(verdict(first.call(t, nil)), " ")
-		tb.row("session 1", by.name, got, other)
+		other, _, _ := strings.Cut(outcomeOf(second.call(t, nil)), " ")
+		got, _, _ := strings.Cut(outcomeOf(first.call(t, nil)), " ")
+		tb.addRow("session 1", by.name, got, other)
 		if got != by.want || other != "code" {
 			t.Errorf("%s: %s for the client that asked, want %s; %s for another one, want a code", by.name, got, by.want, other)
 		}

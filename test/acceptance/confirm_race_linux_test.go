@@ -15,17 +15,17 @@ func TestTwoPeopleAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)
 	for range 3 {
-		client := s.session(t, s.token, `{}`)
-		code, ok := strings.CutPrefix(verdict(client.call(t, nil)), "code ")
+		client := s.openLegacy(t, s.token, `{}`)
+		code, ok := strings.CutPrefix(outcomeOf(client.call(t, nil)), "code ")
 		if !ok {
 			t.Fatalf("no code but %s", code)
 		}
 		yes, no := w.terminalIn(t, s.Home, "confirm", code), w.terminalIn(t, s.Home, "confirm", code)
-		yes.Shows("Let it run once?")
-		no.Shows("Let it run once?")
+		yes.WaitFor("Let it run once?")
+		no.WaitFor("Let it run once?")
 		var both sync.WaitGroup
-		both.Go(func() { yes.Types("y\r") })
-		both.Go(func() { no.Types("n\r") })
+		both.Go(func() { yes.Type("y\r") })
+		both.Go(func() { no.Type("n\r") })
 		both.Wait()
 		state := gate.StateWaiting
 		await.Until(t, "an answer", func() bool {
@@ -37,16 +37,16 @@ func TestTwoPeopleAnswerAtOnce(t *testing.T) {
 			return state != gate.StateWaiting
 		})
 		if state == gate.StateApproved {
-			no.Shows("this call has already been confirmed")
-			yes.Ends(0)
-			no.Ends(1)
+			no.WaitFor("this call has already been confirmed")
+			yes.WaitForExit(0)
+			no.WaitForExit(1)
 		} else {
-			yes.Shows("this call has already been refused")
-			yes.Ends(1)
-			no.Ends(5)
+			yes.WaitFor("this call has already been refused")
+			yes.WaitForExit(1)
+			no.WaitForExit(5)
 		}
 		want := map[gate.State]string{gate.StateApproved: "ran", gate.StateDenied: "confirmation_declined"}[state]
-		if got, _, _ := strings.Cut(verdict(client.call(t, nil)), " "); got != want {
+		if got, _, _ := strings.Cut(outcomeOf(client.call(t, nil)), " "); got != want {
 			t.Errorf("%s won, and the call: %s, want %s", state, got, want)
 		}
 	}

@@ -15,25 +15,25 @@ import (
 
 // confirmWorld starts a gateway that offers the dangerous call, and opens the store of the calls that wait for a person
 // in its home. members are further members of the settings, each as `"name":value`.
-func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending) {
+func confirmWorld(t *testing.T, members ...string) (*world, *keyedGateway, gate.Pending) {
 	t.Helper()
 	w := newWorld(t)
 	w.File(ownFolder+configFile, []byte(`{"system":{"actions":{"workspace_info":true}}}`))
-	settings := w.Settings(t, nil, append(members, w.section(w.URL()))...)
+	settings := w.Settings(t, nil, append(members, w.siyuanSection(w.URL()))...)
 	w.settings = settings
 	g := w.Serve(t, settings)
-	g.Started(t)
-	return w, newSite(t, g), gate.OpenPending(filepath.Join(g.Home, "state", "pending"))
+	g.AwaitReady(t)
+	return w, newKeyedGateway(t, g), gate.OpenPending(filepath.Join(g.Home, "state", "pending"))
 }
 
-// confirmCallers returns callers of all kinds that use one home. None of them shows questions, so they get codes.
-func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
+// confirmCallers returns callers of all kinds that use one home. All but the command of a person get a code to be approved.
+func confirmCallers(t *testing.T, w *world, s *keyedGateway) []confirmCaller {
 	t.Helper()
 	const none = `{}`
-	first, second := s.session(t, s.token, none), s.session(t, s.token, none)
+	first, second := s.openLegacy(t, s.token, none), s.openLegacy(t, s.token, none)
 	overHTTP := func(name, who, called string, head ...string) confirmCaller {
 		return confirmCaller{name, who, func(t *testing.T, _ func(gjson.Result)) gjson.Result {
-			return s.modern(t, s.token, called, none, dangerousCall, head...)
+			return s.callModern(t, s.token, called, none, dangerousCall, head...)
 		}}
 	}
 	list := []confirmCaller{
@@ -48,12 +48,12 @@ func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 		overHTTP("modern named as 1", "token session 1", "session "+first.id),
 		overHTTP("modern, no name", "token", "-"),
 	}
-	other := w.Settings(t, nil, w.section(w.URL()), `"log":{"level":"debug"}`) // with other settings, a pipe does not share the gateway
+	other := w.Settings(t, nil, w.siyuanSection(w.URL()), `"log":{"level":"debug"}`) // with other settings, a pipe does not share the gateway
 	for _, p := range []struct{ name, settings string }{{"bridge", w.settings}, {"pipe", other}} {
 		for _, era := range []string{legacy, modern} {
 			for n := range 2 {
 				name := fmt.Sprintf("%s %s %d", p.name, map[string]string{legacy: "legacy", modern: "modern"}[era], n+1)
-				run := newPipe(t, w.Pipes(t, s.Home, p.settings), era, none)
+				run := connectStdio(t, w.StartStdio(t, s.Home, p.settings), era, none)
 				list = append(list, confirmCaller{name, name, run.call})
 				run.call(t, nil)
 				if alone := strings.Contains(run.Stderr(), "for this client alone"); alone != (p.name == "pipe") {
@@ -66,13 +66,13 @@ func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 		list = append(list, confirmCaller{
 			map[bool]string{false: "API", true: "API dialogue"}[dialogue], "token at the API",
 			func(t *testing.T, _ func(gjson.Result)) gjson.Result {
-				_, last := s.api(t, s.token, dialogue, `,"capabilities":{"elicitation":{}},"confirms":true`)
+				_, last := s.callAPI(t, s.token, dialogue, `,"capabilities":{"elicitation":{}},"confirms":true`)
 				return last
 			},
 		})
 	}
 	return append(list, confirmCaller{"own command", "", func(t *testing.T, _ func(gjson.Result)) gjson.Result {
-		run := w.cliIn(t, s.Home, nil, "--config", w.settings, "--json", "system", "workspace-info")
+		run := w.runCLIIn(t, s.Home, nil, "--config", w.settings, "--json", "system", "workspace-info")
 		if run.code == 5 {
 			return gjson.Parse(`{"error":{"type":"confirmation_needed"}}`)
 		}
@@ -80,32 +80,32 @@ func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 	}})
 }
 
-// table prints the outcomes, one row for each caller.
-type table struct {
+// outcomeTable prints the outcomes, one row for each caller.
+type outcomeTable struct {
 	strings.Builder
 	*tabwriter.Writer
 }
 
-func newTable() *table {
-	out := &table{}
+func newOutcomeTable() *outcomeTable {
+	out := &outcomeTable{}
 	out.Writer = tabwriter.NewWriter(&out.Builder, 0, 0, 2, ' ', 0)
 	return out
 }
 
-func (tb *table) row(cells ...string) { fmt.Fprintln(tb.Writer, strings.Join(cells, "\t")) }
+func (tb *outcomeTable) addRow(cells ...string) { fmt.Fprintln(tb.Writer, strings.Join(cells, "\t")) }
 
-func (tb *table) text() string {
+func (tb *outcomeTable) text() string {
 	_ = tb.Flush()
 	return "\n" + tb.String()
 }
 
 // TestWhoMayUseAnApproval lets each caller make the dangerous call, approves its code, and then lets every other caller
-// make the call. The call runs once, and only for the caller that was shown the code.
+// make the call. The call runs once, and only for callers with the same identity as the one that was shown the code.
 func TestWhoMayUseAnApproval(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)
 	list := confirmCallers(t, w, s)
-	tb := newTable()
+	tb := newOutcomeTable()
 	head := []string{"asked by \\ made by"}
 	for n, d := range list {
 		head = append(head, fmt.Sprint(n+1))
@@ -113,12 +113,12 @@ func TestWhoMayUseAnApproval(t *testing.T) {
 			head[len(head)-1] = "own"
 		}
 	}
-	tb.row(head...)
+	tb.addRow(head...)
 	used := 0
 	for n, asker := range list {
 		row := []string{fmt.Sprintf("%2d %s", n+1, asker.name)}
 		for _, user := range list {
-			code, ok := strings.CutPrefix(verdict(asker.call(t, nil)), "code ")
+			code, ok := strings.CutPrefix(outcomeOf(asker.call(t, nil)), "code ")
 			if !ok {
 				if asker.who != "" {
 					t.Fatalf("%s gets %q and no code", asker.name, code)
@@ -129,22 +129,22 @@ func TestWhoMayUseAnApproval(t *testing.T) {
 			if _, err := pending.Answer(t.Context(), code, true); err != nil {
 				t.Fatal(err)
 			}
-			got, same := verdict(user.call(t, nil)), asker.who == user.who
+			got, same := outcomeOf(user.call(t, nil)), asker.who == user.who
 			if ran := got == "ran"; ran != same {
 				t.Errorf("asked by %s, made by %s: %s, want it to run: %t", asker.name, user.name, got, same)
 			}
 			row = append(row, map[bool]string{true: "runs", false: "."}[got == "ran"])
 			if got != "ran" { // the approval still counts for its own caller
-				if again := verdict(asker.call(t, nil)); again != "ran" {
+				if again := outcomeOf(asker.call(t, nil)); again != "ran" {
 					t.Errorf("asked by %s, after a try by %s: %s", asker.name, user.name, again)
 				}
 			}
-			if again := verdict(asker.call(t, nil)); !strings.HasPrefix(again, "code ") {
+			if again := outcomeOf(asker.call(t, nil)); !strings.HasPrefix(again, "code ") {
 				t.Errorf("asked by %s, a second time: %s", asker.name, again)
 			}
 			used++
 		}
-		tb.row(row...)
+		tb.addRow(row...)
 	}
 	t.Logf("%d approvals; %s", used, tb.text())
 }
@@ -154,13 +154,13 @@ func TestOneApprovalRunsOnce(t *testing.T) {
 	t.Parallel()
 	_, s, pending := confirmWorld(t)
 	for _, era := range []string{legacy, modern} {
-		call := s.session(t, s.token, `{}`).call
+		call := s.openLegacy(t, s.token, `{}`).call
 		if era == modern {
 			call = func(t *testing.T, _ func(gjson.Result)) gjson.Result {
-				return s.modern(t, s.token, "editor", `{}`, dangerousCall)
+				return s.callModern(t, s.token, "editor", `{}`, dangerousCall)
 			}
 		}
-		code := strings.TrimPrefix(verdict(call(t, nil)), "code ")
+		code := strings.TrimPrefix(outcomeOf(call(t, nil)), "code ")
 		if _, err := pending.Answer(t.Context(), code, true); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestOneApprovalRunsOnce(t *testing.T) {
 		got := map[string]int{}
 		for range 10 {
 			wg.Go(func() {
-				v, _, _ := strings.Cut(verdict(call(t, nil)), " ")
+				v, _, _ := strings.Cut(outcomeOf(call(t, nil)), " ")
 				mu.Lock()
 				defer mu.Unlock()
 				got[v]++

@@ -11,8 +11,8 @@ import (
 // included.
 const allOn = `{"document":{"actions":{"remove":true}},"block":{"actions":{"delete":true}},"notebook":{"actions":{"remove":true,"set_permission":true}}}`
 
-// dangerous are calls of dangerous actions that would do something.
-func (w *world) dangerous() map[string][2]string {
+// dangerousCalls are calls of dangerous actions that would do something.
+func (w *world) dangerousCalls() map[string][2]string {
 	return map[string][2]string{ // the question's subject → tool, arguments
 		"/Work/Plan/Budget": {"fs", `{"action":"rm","path":"/Work/Plan/Budget"}`},
 		"/Work/Plan":        {"document", `{"action":"remove","id":"` + w.plan + `"}`},
@@ -25,14 +25,14 @@ func (w *world) dangerous() map[string][2]string {
 func TestDangerousCalls(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
-		for _, who := range []person{nobody, refuses, agrees} {
+		for _, who := range []personAnswer{nobody, refuses, agrees} {
 			t.Run(version+" "+string(who), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				w.File(ownFolder+configFile, []byte(allOn))
 				v := openSession(t, w.serve(t), version, who)
-				v.must(t, "notebook", `{"action":"list"}`)
-				for what, call := range w.dangerous() {
+				v.mustCall(t, "notebook", `{"action":"list"}`)
+				for what, call := range w.dangerousCalls() {
 					if who == agrees && what != "/Work/Plan/Budget" {
 						continue
 					}
@@ -43,7 +43,7 @@ func TestDangerousCalls(t *testing.T) {
 						}
 						wantWords(t, "the question", <-v.asked, what)
 					}
-					want := map[person]string{nobody: "confirmation_needed", refuses: "confirmation_declined"}[who]
+					want := map[personAnswer]string{nobody: "confirmation_needed", refuses: "confirmation_declined"}[who]
 					if got.kind() != want || got.failed != (want != "") {
 						t.Errorf("%s: want type %q, got %s", call[1], want, got.text)
 					}
@@ -53,13 +53,13 @@ func TestDangerousCalls(t *testing.T) {
 				}
 				if who != agrees {
 					w.wantNoWrites(t)
-				} else if got := paths(w.Writes()); !slices.Equal(got, []string{"filetree/removeDocByID"}) {
+				} else if got := endpointsOf(w.Writes()); !slices.Equal(got, []string{"filetree/removeDocByID"}) {
 					t.Errorf("writes %v", got)
 				}
 
 				// A call that the levels refuse raises no question.
-				v.refused(t, "fs", `{"action":"rm","path":"/Reading/Book"}`, "permission_denied")
-				v.refused(t, "fs", `{"action":"rm","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "not_found")
+				v.wantRefused(t, "fs", `{"action":"rm","path":"/Reading/Book"}`, "permission_denied")
+				v.wantRefused(t, "fs", `{"action":"rm","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "not_found")
 				if len(v.asked) > 0 {
 					t.Errorf("asked %q", <-v.asked)
 				}
@@ -73,16 +73,16 @@ func TestCodeIsNotAConfirmation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
 		const args = `{"action":"rm","path":"/Work/Plan"`
-		code := v.refused(t, "fs", args+`}`, "confirmation_needed").Get("error.confirmationCode").String()
+		code := v.wantRefused(t, "fs", args+`}`, "confirmation_needed").Get("error.confirmationCode").String()
 		for _, more := range []string{`,"confirm":true`, `,"code":"` + code + `"`, `,"confirmationCode":"` + code + `"`, `,"yes":true`} {
 			if got := v.call(t, "fs", args+more+`}`); !got.failed {
 				t.Errorf("%s: %s", more, got.text)
 			}
 		}
-		v.refused(t, "fs", args+`}`, "confirmation_needed")
+		v.wantRefused(t, "fs", args+`}`, "confirmation_needed")
 		w.wantNoWrites(t)
 	})
 }
@@ -108,13 +108,13 @@ func TestDangerousCallsOnTheCommandLine(t *testing.T) {
 					args[i] = w.reading
 				}
 			}
-			got := w.cli(t, args...)
+			got := w.runCLI(t, args...)
 			got.wantCode(t, 5)
 			wantWords(t, "stderr", got.errs, "--yes")
 			w.wantNoWrites(t)
-			w.cli(t, append(args, "--yes")...).wantCode(t, 0)
+			w.runCLI(t, append(args, "--yes")...).wantCode(t, 0)
 			if n := len(w.Writes()); n != 1 {
-				t.Errorf("--yes: writes %v", paths(w.Writes()))
+				t.Errorf("--yes: writes %v", endpointsOf(w.Writes()))
 			}
 		})
 	}
@@ -128,17 +128,17 @@ func TestSetPermissionIsForPeople(t *testing.T) {
 	w.File(ownFolder+configFile, []byte(allOn))
 	g := w.serve(t)
 	raise := `"notebook":"` + w.reading + `","permission":"rwd"`
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, agrees)
-		v.must(t, "notebook", `{"action":"list"}`)
-		if got := v.actions(t, "notebook"); slices.Contains(got, "set_permission") || !slices.Contains(got, "remove") {
+		v.mustCall(t, "notebook", `{"action":"list"}`)
+		if got := v.actionsOf(t, "notebook"); slices.Contains(got, "set_permission") || !slices.Contains(got, "remove") {
 			t.Errorf("listed: %v", got)
 		}
 		for _, name := range []string{"set_permission", "set-permission"} {
-			v.refused(t, "notebook", `{"action":"`+name+`",`+raise+`}`, "permission_denied")
+			v.wantRefused(t, "notebook", `{"action":"`+name+`",`+raise+`}`, "permission_denied")
 		}
 		for _, name := range []string{"notebook/set_permission", "notebook.set_permission"} {
-			v.refused(t, name, `{`+raise+`}`, "permission_denied")
+			v.wantRefused(t, name, `{`+raise+`}`, "permission_denied")
 		}
 		if len(v.asked) > 0 {
 			t.Errorf("asked %q", <-v.asked)
@@ -148,7 +148,7 @@ func TestSetPermissionIsForPeople(t *testing.T) {
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
 		for _, home := range []string{t.TempDir(), g.Home} { // standalone, and through the gateway of its home
-			_, c := w.Stdio(t, gateway.Legacy, home, w.settings)
+			_, c := w.DialStdio(t, gateway.Legacy, home, w.settings)
 			_, err := c.Tool(t.Context(), "notebook", `{"action":"set_permission",`+raise+`}`)
 			if got := gateway.TypeOf(err); got != "permission_denied" {
 				t.Errorf("over stdio: %v", err)

@@ -16,37 +16,37 @@ import (
 	"collie/internal/source/siyuan/guide"
 )
 
-// fitting are the kinds of errors that a correct call may get: something does not exist, may not be accessed, or needs
-// confirmation.
-var fitting = []string{
+// fittingErrors are the kinds of errors that a correct call may get: something does not exist or does not fit, may not be
+// accessed, or needs confirmation.
+var fittingErrors = []string{
 	"", "not_found", "permission_denied", "confirmation_needed", "invalid_path", "invalid_arguments", "already_exists",
 	"ambiguous_path", "state_changed", "api_error", "unsupported_by_kernel", "complex_blocks_not_supported_by_fs",
 }
 
 // TestExamples calls every action with the example from its help page, unchanged. None may be
-// refused for its arguments.
+// refused by the schema of its arguments; arguments that name what this workspace lacks may be.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Lenient() // the ids in examples are made up
 	w.File(ownFolder+configFile, []byte(allOn))
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
-		v.must(t, "notebook", `{"action":"list"}`)
+		v.mustCall(t, "notebook", `{"action":"list"}`)
 		for _, tl := range siyuan.Tools() {
-			on := v.actions(t, tl.Name)
+			on := v.actionsOf(t, tl.Name)
 			for _, a := range tl.Actions {
 				if !slices.Contains(on, a.Name) {
 					continue
 				}
-				_, rest, _ := strings.Cut(v.must(t, tl.Name, `{"action":"help","topic":"`+a.Name+`"}`).text, "```json\n")
+				_, rest, _ := strings.Cut(v.mustCall(t, tl.Name, `{"action":"help","topic":"`+a.Name+`"}`).text, "```json\n")
 				args, _, found := strings.Cut(rest, "\n```")
 				if !found || gjson.Get(args, "action").String() != a.Name {
 					t.Errorf("%s.%s: its page has no example: %s", tl.Name, a.Name, args)
 					continue
 				}
-				if got := v.call(t, tl.Name, args); !slices.Contains(fitting, got.kind()) {
+				if got := v.call(t, tl.Name, args); !slices.Contains(fittingErrors, got.kind()) {
 					t.Errorf("%s %s: %s", tl.Name, args, got.text)
 				}
 			}
@@ -88,7 +88,7 @@ func TestExamplesOnTheCommandLine(t *testing.T) {
 				if code := cmd.ProcessState.ExitCode(); code == 2 || code > 6 || err != nil && !isExit(err) {
 					t.Errorf("%s: exit code %d, %v: %s", line, code, err, out)
 				}
-				if kind := gjson.GetBytes(out, "error.type").String(); !slices.Contains(append(fitting, "disabled_error"), kind) {
+				if kind := gjson.GetBytes(out, "error.type").String(); !slices.Contains(append(fittingErrors, "disabled_error"), kind) {
 					t.Errorf("%s: %s", line, out)
 				}
 			})

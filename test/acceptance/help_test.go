@@ -27,30 +27,30 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
-		tool := v.must(t, "notebook", `{"action":"help"}`).text
+		tool := v.mustCall(t, "notebook", `{"action":"help"}`).text
 		wantWords(t, "help of a tool", tool, "# notebook", "`list(", "get_child_docs", "topic=")
 		for _, off := range []string{"set_permission", "`remove("} {
 			if strings.Contains(tool, off) {
 				t.Errorf("help shows %s, which is off:\n%s", off, tool)
 			}
 		}
-		page := v.must(t, "notebook", `{"action":"help","topic":"get_child_docs"}`).text
+		page := v.mustCall(t, "notebook", `{"action":"help","topic":"get_child_docs"}`).text
 		wantWords(t, "help of an action", page,
 			`notebook(action="get_child_docs")`, "| notebook |", "required", "| pageSize |", "| 50 |", "r on", // types and defaults
 			"It needs r, which 2 notebooks allow now.", // Work and Reading
 			`{"action":"get_child_docs",`, "collie notebook get-child-docs")
 		for _, other := range []string{"get-child-docs", "GET_CHILD_DOCS"} {
-			if got := v.must(t, "notebook", `{"action":"help","topic":"`+other+`"}`).text; got != page {
+			if got := v.mustCall(t, "notebook", `{"action":"help","topic":"`+other+`"}`).text; got != page {
 				t.Errorf("topic %q has another page:\n%s", other, got)
 			}
 		}
-		wantWords(t, "help by an alias", v.must(t, "notebook", `{"action":"help","topic":"ls"}`).text, `notebook(action="list")`)
-		wantWords(t, "help of what needs much", v.must(t, "fs", `{"action":"help","topic":"rm"}`).text, "It needs rwd, which 1 notebook allows now.", "a person confirms it")
+		wantWords(t, "help by an alias", v.mustCall(t, "notebook", `{"action":"help","topic":"ls"}`).text, `notebook(action="list")`)
+		wantWords(t, "help of what needs much", v.mustCall(t, "fs", `{"action":"help","topic":"rm"}`).text, "It needs rwd, which 1 notebook allows now.", "a person confirms it")
 
 		unknown := v.call(t, "notebook", `{"action":"help","topic":"dance"}`)
-		if !unknown.failed || unknown.Get("error.code").String() != "unknown_help_topic" || !slices.Contains(strs(unknown, "error.validTopics"), "list") || slices.Contains(strs(unknown, "error.validTopics"), "set_permission") {
+		if !unknown.failed || unknown.Get("error.code").String() != "unknown_help_topic" || !slices.Contains(stringsAt(unknown, "error.validTopics"), "list") || slices.Contains(stringsAt(unknown, "error.validTopics"), "set_permission") {
 			t.Errorf("unknown topic: %s", unknown.text)
 		}
 		if strings.Contains(tool+page, hiddenWord) {
@@ -59,8 +59,8 @@ func TestHelp(t *testing.T) {
 	})
 }
 
-// strs returns the items of a list in an answer.
-func strs(a answer, path string) []string {
+// stringsAt returns the items of a list in an answer.
+func stringsAt(a answer, path string) []string {
 	var out []string
 	for _, v := range a.Get(path).Array() {
 		out = append(out, v.String())
@@ -88,7 +88,7 @@ func TestHelpResources(t *testing.T) {
 	w := newWorld(t)
 	w.File(ownFolder+configFile, []byte(`{"userRulesText":"Write in Latin.","tag":{"enabled":false,"actions":{}}}`))
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
 		page := func(uri string) string {
 			t.Helper()
@@ -156,7 +156,7 @@ func TestPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
 		list, err := v.ListPrompts(t.Context(), nil)
 		if err != nil {
@@ -196,7 +196,7 @@ func TestInstructions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		text := openSession(t, g, version, nobody).InitializeResult().Instructions
 		if len(text) > 4<<10 {
 			t.Errorf("%d bytes, want at most 4 KiB", len(text))

@@ -27,12 +27,12 @@ import (
 )
 
 const (
-	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
-	listTools  = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
+	initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
+	listToolsBody  = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
 )
 
-// post sends a body to the gateway; edit, which may be nil, changes the request.
-func post(t *testing.T, c *http.Client, url, token, body string, edit func(*http.Request)) (*http.Response, string) {
+// postMCP sends a body to the gateway; edit, which may be nil, changes the request.
+func postMCP(t *testing.T, c *http.Client, url, token, body string, edit func(*http.Request)) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", strings.NewReader(body))
 	if err != nil {
@@ -71,7 +71,7 @@ func newClient(t *testing.T) *http.Client {
 func TestHTTPCodes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	settings := w.Settings(t, nil, w.section(w.URL()), `"http":{"maxBody":"64KiB"}`)
+	settings := w.Settings(t, nil, w.siyuanSection(w.URL()), `"http":{"maxBody":"64KiB"}`)
 	g := w.Serve(t, settings)
 	token, _, _ := g.Keys(t)
 	await.Until(t, "the first look", func() bool { return len(w.Calls()) >= 2 }) // both places of the tool config
@@ -85,19 +85,19 @@ func TestHTTPCodes(t *testing.T) {
 		edit              func(*http.Request)
 		status            int
 	}{
-		{"no token", "", initialize, nil, 401},
-		{"wrong token", "x" + token, initialize, nil, 401},
-		{"token in the query", "", initialize, func(r *http.Request) { r.URL.RawQuery = "token=" + token }, 401},
-		{"foreign origin", token, initialize, header("Origin", "https://evil.example"), 403},
-		{"foreign host", token, initialize, func(r *http.Request) { r.Host = "rebound.example" }, 403},
-		{"unknown session", token, listTools, header("Mcp-Session-Id", "00000000-0000-4000-8000-000000000000"), 404},
-		{"no session", token, listTools, nil, 400},
-		{"not JSON", token, `{"jsonrpc":`, nil, 400},
-		{"too large", token, strings.Repeat(" ", 65<<10) + initialize, nil, 413},
-		{"content type", token, initialize, header("Content-Type", "text/plain"), 415},
-		{"well", token, initialize, header("Origin", "http://localhost"), 200},
+		{name: "no token", body: initializeBody, status: 401},
+		{name: "wrong token", token: "x" + token, body: initializeBody, status: 401},
+		{name: "token in the query", body: initializeBody, edit: func(r *http.Request) { r.URL.RawQuery = "token=" + token }, status: 401},
+		{name: "foreign origin", token: token, body: initializeBody, edit: header("Origin", "https://evil.example"), status: 403},
+		{name: "foreign host", token: token, body: initializeBody, edit: func(r *http.Request) { r.Host = "rebound.example" }, status: 403},
+		{name: "unknown session", token: token, body: listToolsBody, edit: header("Mcp-Session-Id", "00000000-0000-4000-8000-000000000000"), status: 404},
+		{name: "no session", token: token, body: listToolsBody, status: 400},
+		{name: "not JSON", token: token, body: `{"jsonrpc":`, status: 400},
+		{name: "too large", token: token, body: strings.Repeat(" ", 65<<10) + initializeBody, status: 413},
+		{name: "content type", token: token, body: initializeBody, edit: header("Content-Type", "text/plain"), status: 415},
+		{name: "well", token: token, body: initializeBody, edit: header("Origin", "http://localhost"), status: 200},
 	} {
-		resp, body := post(t, c, g.URL, tt.token, tt.body, tt.edit)
+		resp, body := postMCP(t, c, g.URL, tt.token, tt.body, tt.edit)
 		if resp.StatusCode != tt.status {
 			t.Errorf("%s: status %d, want %d: %.300s", tt.name, resp.StatusCode, tt.status, body)
 		}
@@ -109,13 +109,13 @@ func TestHTTPCodes(t *testing.T) {
 		}
 	}
 	if got := w.Calls(); len(got) > 0 {
-		t.Errorf("the kernel was asked: %v", paths(got))
+		t.Errorf("the kernel was asked: %v", endpointsOf(got))
 	}
 
 	// Guessing tokens ends with status 429.
 	last := 0
 	for range 30 {
-		resp, _ := post(t, c, g.URL, "guess", initialize, nil)
+		resp, _ := postMCP(t, c, g.URL, "guess", initializeBody, nil)
 		last = resp.StatusCode
 		if last == 429 {
 			if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || s < 1 {
@@ -133,29 +133,29 @@ func TestHTTPCodes(t *testing.T) {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	cert, key, pool := certificate(t)
+	cert, key, pool := makeCertificate(t)
 	g := w.Serve(t, w.settings, "--no-auth", "--tls-cert", cert, "--tls-key", key)
 	if !strings.HasPrefix(g.URL, "https://") {
 		t.Fatalf("serves at %s", g.URL)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
 	t.Cleanup(transport.CloseIdleConnections)
-	resp, _ := post(t, &http.Client{Transport: transport}, g.URL, "", initialize, nil)
+	resp, _ := postMCP(t, &http.Client{Transport: transport}, g.URL, "", initializeBody, nil)
 	session := resp.Header.Get("Mcp-Session-Id")
 	if resp.StatusCode != 200 || session == "" {
 		t.Fatalf("status %d, session %q", resp.StatusCode, session)
 	}
-	_, body := post(t, &http.Client{Transport: transport}, g.URL, "", listTools, func(r *http.Request) { r.Header.Set("Mcp-Session-Id", session) })
+	_, body := postMCP(t, &http.Client{Transport: transport}, g.URL, "", listToolsBody, func(r *http.Request) { r.Header.Set("Mcp-Session-Id", session) })
 	wantWords(t, "the list", body, `"fs"`, `"mascot"`)
 
-	resp, _ = post(t, newClient(t), strings.Replace(g.URL, "https", "http", 1), "", initialize, nil)
+	resp, _ = postMCP(t, newClient(t), strings.Replace(g.URL, "https", "http", 1), "", initializeBody, nil)
 	if resp.StatusCode < 300 { // net/http says 400
 		t.Errorf("http answers %d", resp.StatusCode)
 	}
 }
 
-// certificate makes a self-signed certificate for 127.0.0.1. It returns its files, and a pool that trusts it.
-func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
+// makeCertificate makes a self-signed certificate for 127.0.0.1. It returns its files, and a pool that trusts it.
+func makeCertificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -206,13 +206,13 @@ func TestGatewayEndsWithItsParent(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := w.Serve(t, w.settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
-			openSession(t, g, legacy, nobody).must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+			openSession(t, g, legacy, nobody).mustCall(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 			if err := parent.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			_ = parent.Wait() // it was killed
 			died := time.Now()
-			if !g.Exits(4 * time.Second) {
+			if !g.AwaitExit(4 * time.Second) {
 				t.Errorf("the gateway runs 4 s after its parent")
 			}
 			t.Logf("it took %v", time.Since(died))
@@ -250,24 +250,24 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 					return "fs", fmt.Sprintf(`{"action":"read","path":"%s/Note %d"}`, path, n)
 				},
 			}
-			call(t, v, "fs", fmt.Sprintf(`{"action":"write","path":%q,"markdown":"x"}`, path))
+			callInGoroutine(t, v, "fs", fmt.Sprintf(`{"action":"write","path":%q,"markdown":"x"}`, path))
 			for n := range rounds {
 				for _, step := range steps {
 					name, args := step(n)
-					call(t, v, name, args)
+					callInGoroutine(t, v, name, args)
 				}
 			}
 		})
 	}
 	wg.Wait()
 	v := openSession(t, g, modern, nobody)
-	shared := v.must(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":200,"tokenBudget":32000}`).Get("content").String()
+	shared := v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":200,"tokenBudget":32000}`).Get("content").String()
 	for i := range clients {
 		for n := range rounds {
 			if want := fmt.Sprintf("client %d, round %d", i, n); strings.Count(shared, want) != 1 {
 				t.Errorf("%q is %d times in the shared document", want, strings.Count(shared, want))
 			}
-			got := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":"/Work/Client %d/Note %d"}`, i, n)).Get("content").String()
+			got := v.mustCall(t, "fs", fmt.Sprintf(`{"action":"read","path":"/Work/Client %d/Note %d"}`, i, n)).Get("content").String()
 			if !strings.Contains(got, fmt.Sprintf("final %d", n)) {
 				t.Errorf("note %d of client %d: %q", n, i, got)
 			}
@@ -275,8 +275,8 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 	}
 }
 
-// call is [sdkClient.must] for goroutines: it reports a failed call with t.Errorf.
-func call(t *testing.T, v *sdkClient, tool, args string) {
+// callInGoroutine is [sdkClient.must] for goroutines: it reports a failed call with t.Errorf.
+func callInGoroutine(t *testing.T, v *sdkClient, tool, args string) {
 	t.Helper()
 	if got := v.call(t, tool, args); got.failed {
 		t.Errorf("%s %s: %s", tool, args, got.text)

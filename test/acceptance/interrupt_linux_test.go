@@ -29,11 +29,11 @@ func TestInterrupted(t *testing.T) {
 		code       int
 		begun      func(errs string) bool
 	}{
-		{"a command", "", []string{"--config", settings, "mcp", "doctor", "hangs"}, 130, func(string) bool {
+		{name: "a command", args: []string{"--config", settings, "mcp", "doctor", "hangs"}, code: 130, begun: func(string) bool {
 			_, err := os.Stat(ready)
 			return err == nil
 		}},
-		{"the gateway", "collie: stopped\n", []string{"--config", w.settings, "serve", "--http", "127.0.0.1:0"}, 0, func(errs string) bool {
+		{name: "the gateway", says: "collie: stopped\n", args: []string{"--config", w.settings, "serve", "--http", "127.0.0.1:0"}, begun: func(errs string) bool {
 			return strings.Contains(errs, "listening on")
 		}},
 	} {

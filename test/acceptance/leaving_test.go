@@ -13,11 +13,11 @@ func TestMovesTakenBack(t *testing.T) {
 	w := newWorld(t)
 	archive := w.Notebook("Archive")
 	levels := map[string]string{w.work: "rwd", archive: "rw"}
-	w.levels(levels)
+	w.writeLevels(levels)
 	home := t.TempDir()
-	collie := func(code int, args ...string) run {
+	collie := func(code int, args ...string) cliRun {
 		t.Helper()
-		r := w.cliIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
+		r := w.runCLIIn(t, home, nil, append([]string{"--config", w.settings}, args...)...)
 		r.wantCode(t, code)
 		return r
 	}
@@ -30,7 +30,7 @@ func TestMovesTakenBack(t *testing.T) {
 	wantWords(t, "stderr", denied.errs, "allows rw, this needs rwd")
 	collie(0, "fs", "read", "/Archive/Budget")
 	levels[archive] = "rwd"
-	w.levels(levels)
+	w.writeLevels(levels)
 	collie(0, "siyuan", "undo", id, "--yes")
 	collie(0, "fs", "read", "/Work/Plan/Budget")
 }

@@ -24,9 +24,9 @@ func TestLevels(t *testing.T) {
 	} {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
-			each(t, func(t *testing.T, version string) {
+			eachEra(t, func(t *testing.T, version string) {
 				w := newWorld(t)
-				w.levels(map[string]string{w.work: level})
+				w.writeLevels(map[string]string{w.work: level})
 				v := openSession(t, w.serve(t), version, agrees)
 				w.Doc(w.work, "/Doomed", "x")
 				w.ResetCalls()
@@ -50,7 +50,7 @@ func TestLevels(t *testing.T) {
 				if want[2] == "" {
 					allowed = append(allowed, "filetree/removeDocByID")
 				}
-				if got := paths(w.Writes()); !slices.Equal(got, allowed) {
+				if got := endpointsOf(w.Writes()); !slices.Equal(got, allowed) {
 					t.Errorf("writes %v, want %v", got, allowed)
 				}
 			})
@@ -67,9 +67,9 @@ func TestHiddenNotebook(t *testing.T) {
 	secret := w.Doc(w.hidden, "/"+hiddenWord+" two", "(("+w.plan+" '"+hiddenWord+"'))\n\n![](assets/"+hiddenWord+".png)")
 	g := w.serve(t)
 	w.ResetCalls()
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, agrees)
-		clean := func(what, text string) {
+		wantNothingHidden := func(what, text string) {
 			t.Helper()
 			for _, canary := range []string{w.hidden, secret, hiddenWord} {
 				if i := strings.Index(text, canary); i >= 0 {
@@ -94,7 +94,7 @@ func TestHiddenNotebook(t *testing.T) {
 			`notebook {"action":"help"}`, `fs {"action":"help","topic":"read"}`,
 		} {
 			name, args, _ := strings.Cut(q, " ")
-			clean(q, v.must(t, name, args).text)
+			wantNothingHidden(q, v.mustCall(t, name, args).text)
 		}
 
 		// Hidden things and missing things get the same answer, apart from what the caller wrote.
@@ -134,10 +134,10 @@ func TestHiddenNotebook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clean("the list of resources", string(raw))
+		wantNothingHidden("the list of resources", string(raw))
 		for _, r := range lists.Resources {
 			if page, err := v.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: r.URI}); err == nil {
-				clean(r.URI, page.Contents[0].Text)
+				wantNothingHidden(r.URI, page.Contents[0].Text)
 			}
 		}
 		w.wantNoWrites(t)

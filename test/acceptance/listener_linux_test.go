@@ -18,7 +18,7 @@ import (
 func TestTheListenerGetsTLS(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	cert, key, pool := certificate(t)
+	cert, key, pool := makeCertificate(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestTheListenerGetsTLS(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	settings := w.Settings(t, nil, w.section(w.URL()), fmt.Sprintf(`"http":{"addr":%q}`, at))
+	settings := w.Settings(t, nil, w.siyuanSection(w.URL()), fmt.Sprintf(`"http":{"addr":%q}`, at))
 	g := w.Serve(t, settings, "--http", "")
 	if g.URL != "http://"+at {
 		t.Fatalf("it is at %s, not at %s", g.URL, at)
@@ -54,7 +54,7 @@ func TestTheListenerGetsTLS(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
 	t.Cleanup(transport.CloseIdleConnections)
 	token, _, _ := g.Keys(t)
-	if resp, _ := post(t, &http.Client{Transport: transport}, "https://"+at, token, initialize, nil); resp.StatusCode != 200 {
+	if resp, _ := postMCP(t, &http.Client{Transport: transport}, "https://"+at, token, initializeBody, nil); resp.StatusCode != 200 {
 		t.Errorf("over TLS: status %d", resp.StatusCode)
 	}
 	if _, err := io.WriteString(begun, body[5:]); err != nil {

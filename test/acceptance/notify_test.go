@@ -34,41 +34,41 @@ func TestPeopleElsewhereAreNotified(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := func(url string) []string {
-		return []string{w.section(w.URL()), `"guard":{"notify":{"url":"` + url + `","headers":{"X-Key":"file:` + key + `"}}}`}
+		return []string{w.siyuanSection(w.URL()), `"guard":{"notify":{"url":"` + url + `","headers":{"X-Key":"file:` + key + `"}}}`}
 	}
-	w.settings = w.Settings(t, nil, w.section(w.URL()))
+	w.settings = w.Settings(t, nil, w.siyuanSection(w.URL()))
 	g := w.Serve(t, w.settings)
-	g.Started(t)
-	s := newSite(t, g)
-	code := func(path string) string {
+	g.AwaitReady(t)
+	s := newKeyedGateway(t, g)
+	askForCode := func(path string) string {
 		call := `"name":"fs","arguments":{"action":"rm","path":"` + path + `"}`
-		code, ok := strings.CutPrefix(verdict(s.modern(t, s.token, "editor", `{}`, call, "Mcp-Name", "fs")), "code ")
+		code, ok := strings.CutPrefix(outcomeOf(s.callModern(t, s.token, "editor", `{}`, call, "Mcp-Name", "fs")), "code ")
 		if !ok {
 			t.Fatalf("no code but %s", code)
 		}
 		return code
 	}
-	code("/Work/Plan") // no notification has been sent yet
+	askForCode("/Work/Plan") // no notification has been sent yet
 	w.SettingsAt(t, w.settings, nil, settings(at.URL)...)
 	slashes := "/Work/Plan/" // each makes another call
 	await.Until(t, "the address is taken up", func() bool {
 		slashes += "/"
-		code(slashes)
+		askForCode(slashes)
 		return len(got) > 0
 	})
-	about := func(word string) (head, body string) { // an earlier notification may arrive late
+	nextNotification := func(word string) (head, body string) { // an earlier notification may arrive late
 		for !strings.Contains(body, word) {
 			head, body, _ = strings.Cut(<-got, " {")
 		}
 		return head, body
 	}
-	waits := code("/Work/Plan/Budget")
-	if again := code("/Work/Plan/Budget"); again != waits {
-		t.Errorf("the same call waits under %s and %s", waits, again)
+	waitingCode := askForCode("/Work/Plan/Budget")
+	if again := askForCode("/Work/Plan/Budget"); again != waitingCode {
+		t.Errorf("the same call waits under %s and %s", waitingCode, again)
 	}
-	head, body := about(waits)
+	head, body := nextNotification(waitingCode)
 	told := gjson.Parse("{" + body)
-	if head != "open sesame" || told.Get("tool").String() != "fs.rm" || told.Get("answer").String() != "collie confirm "+waits ||
+	if head != "open sesame" || told.Get("tool").String() != "fs.rm" || told.Get("answer").String() != "collie confirm "+waitingCode ||
 		!strings.HasPrefix(told.Get("client").String(), "editor") || told.Get("risk").String() != "high" {
 		t.Errorf("%s {%s", head, body)
 	}
@@ -78,7 +78,7 @@ func TestPeopleElsewhereAreNotified(t *testing.T) {
 		}
 	}
 	out, errs, exit := w.Run(t, s.Home, "--config", w.settings, "guard", "notify")
-	if _, body := about("this is a test"); exit != 0 || !strings.Contains(out, "sent") {
+	if _, body := nextNotification("this is a test"); exit != 0 || !strings.Contains(out, "sent") {
 		t.Errorf("on trial: exit %d, %s%s, told {%s", exit, out, errs, body)
 	}
 	if err := os.Remove(key); err != nil {
@@ -93,6 +93,6 @@ func TestPeopleElsewhereAreNotified(t *testing.T) {
 	}
 	w.SettingsAt(t, w.settings, nil, settings("http://ntfy.example.org/x")...)
 	await.Until(t, "a line about the wrong address", func() bool { return strings.Contains(g.Stderr(), "use https") })
-	waits = code("/Work/Plan/Budget/")
-	about(waits) // at the old address
+	waitingCode = askForCode("/Work/Plan/Budget/")
+	nextNotification(waitingCode) // at the old address
 }

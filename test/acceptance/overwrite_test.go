@@ -25,7 +25,7 @@ func TestOverwrite(t *testing.T) {
 			doc := w.Doc(w.work, "/"+name, tt.markdown)
 			v := openSession(t, g, modern, nobody)
 			if tt.markdown == "REFERRED" {
-				block := v.must(t, "document", `{"action":"get_child_blocks","id":"`+doc+`"}`).Get("data.0.id").String()
+				block := v.mustCall(t, "document", `{"action":"get_child_blocks","id":"`+doc+`"}`).Get("data.0.id").String()
 				w.Doc(w.reading, "/Refers", fmt.Sprintf("see ((%s 'it'))", block))
 			}
 			got := v.call(t, "fs", fmt.Sprintf(`{"action":"write","path":"/Work/%s","markdown":"gone","overwrite":true}`, name))

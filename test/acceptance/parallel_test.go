@@ -28,7 +28,7 @@ func TestParallelCalls(t *testing.T) {
 	w := newWorld(t, `"mascot":{"sync":true}`)
 	g := w.serve(t)
 	clients := []*sdkClient{openSession(t, g, legacy, nobody), openSession(t, g, modern, nobody)}
-	if got := clients[0].must(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
+	if got := clients[0].mustCall(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
 		t.Fatalf("before the first call: %s", got.text)
 	}
 	var wg sync.WaitGroup
@@ -50,21 +50,21 @@ func TestParallelCalls(t *testing.T) {
 	wg.Wait()
 	var balance answer
 	await.Until(t, "all coins", func() bool { // coins are stored in the background
-		balance = clients[1].must(t, "mascot", `{"action":"get_balance"}`)
+		balance = clients[1].mustCall(t, "mascot", `{"action":"get_balance"}`)
 		return balance.Get("balance").Int() >= all-bad
 	})
 	if balance.Get("balance").Int() != all-bad || balance.Get("totalEarned").Int() != all-bad {
 		t.Errorf("coins %s, want %d", balance.text, all-bad)
 	}
-	if docs := clients[0].must(t, "fs", `{"action":"ls","path":"/Work"}`); len(docs.Get("items").Array()) != 1+all-bad {
+	if docs := clients[0].mustCall(t, "fs", `{"action":"ls","path":"/Work"}`); len(docs.Get("items").Array()) != 1+all-bad {
 		t.Errorf("%d documents, want %d", len(docs.Get("items").Array()), 1+all-bad)
 	}
 
 	g.Signal(syscall.SIGTERM)
-	if !g.Exits(limit) {
+	if !g.AwaitExit(waitLimit) {
 		t.Fatal("the gateway runs on")
 	}
-	lines := usage(t, g.Home)
+	lines := analyticsEntries(t, g.Home)
 	good, failed := 0, 0
 	for _, e := range lines {
 		if e.Tool != "fs" || e.Action == "ls" {
@@ -93,8 +93,8 @@ func TestParallelCalls(t *testing.T) {
 	w.wantPuppy(t, all, time.Since(begun))
 }
 
-// usage returns the entries of the analytics files in a home.
-func usage(t *testing.T, home string) []analytics.Entry {
+// analyticsEntries returns the entries of the analytics files in a home.
+func analyticsEntries(t *testing.T, home string) []analytics.Entry {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(home, "*", "analytics", "*.jsonl"))
 	if err != nil || len(files) == 0 {

@@ -45,8 +45,8 @@ func TestHostilePaths(t *testing.T) {
 		all = append(all, [2]string{"export_resources", `{"paths":["/data/assets/used-20240101120000-abcdefg.png"],"outputPath":` + quote(p) + `}`},
 			[2]string{"extract_doc", `{"id":"` + w.plan + `","outputDir":` + quote(p) + `}`})
 	}
-	w.settings = w.Settings(t, nil, w.section(w.URL(), `"localFileRoots":[`+quote(allowed)+`]`))
-	unharmed := func(t *testing.T) {
+	w.settings = w.Settings(t, nil, w.siyuanSection(w.URL(), `"localFileRoots":[`+quote(allowed)+`]`))
+	wantUnharmed := func(t *testing.T) {
 		t.Helper()
 		w.wantNoWrites(t)
 		if raw, err := os.ReadFile(outside); err != nil || string(raw) != "SECRET" {
@@ -69,27 +69,27 @@ func TestHostilePaths(t *testing.T) {
 				t.Errorf("%s %s: %s", h[0], h[1], got.text)
 			}
 		}
-		unharmed(t)
+		wantUnharmed(t)
 	})
 	t.Run("local", func(t *testing.T) {
-		_, c := w.Stdio(t, gateway.Legacy, t.TempDir(), w.settings)
+		_, c := w.DialStdio(t, gateway.Legacy, t.TempDir(), w.settings)
 		for _, h := range all {
 			if text, err := c.Tool(t.Context(), "file", `{"action":"`+h[0]+`",`+h[1][1:]); err == nil {
 				t.Errorf("%s %s: %s", h[0], h[1], text)
 			}
 		}
-		unharmed(t)
+		wantUnharmed(t)
 	})
 	t.Run("command line", func(t *testing.T) {
 		for i, h := range all {
 			if i%4 != 0 { // each is a process
 				continue
 			}
-			if got := w.cli(t, "call", "file", h[0], "--args", h[1], "--yes"); got.code == 0 {
+			if got := w.runCLI(t, "call", "file", h[0], "--args", h[1], "--yes"); got.code == 0 {
 				t.Errorf("%s %s: %s", h[0], h[1], got.out)
 			}
 		}
-		unharmed(t)
+		wantUnharmed(t)
 	})
 }
 

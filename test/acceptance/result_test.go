@@ -16,15 +16,15 @@ func TestResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
-		list := v.must(t, "notebook", `{"action":"list"}`)
-		names := strs(list, "#.name")
+		list := v.mustCall(t, "notebook", `{"action":"list"}`)
+		names := stringsAt(list, "#.name")
 		slices.Sort(names)
 		if !slices.Equal(names, []string{"Reading", "Work"}) {
 			t.Errorf("notebooks %s", names)
 		}
-		slim, verbose := list.Get("0"), v.must(t, "notebook", `{"action":"list","verbose":true}`).Get("0")
+		slim, verbose := list.Get("0"), v.mustCall(t, "notebook", `{"action":"list","verbose":true}`).Get("0")
 		for _, member := range []string{"id", "name", "closed"} {
 			if !slim.Get(member).Exists() {
 				t.Errorf("a slim notebook lacks %s: %s", member, slim)
@@ -35,7 +35,7 @@ func TestResults(t *testing.T) {
 				t.Errorf("%s: slim %s, verbose %s", member, slim, verbose)
 			}
 		}
-		read := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+		read := v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 		if got := read.Get("content").String(); !strings.Contains(got, "咖啡") {
 			t.Errorf("content %q", got)
 		}
@@ -49,7 +49,7 @@ func TestSlimIsSwitchable(t *testing.T) {
 	w := newWorld(t)
 	w.File(ownFolder+configFile, []byte(`{"debug":{"slimResponses":false}}`))
 	v := openSession(t, w.serve(t), modern, nobody)
-	if got := v.must(t, "notebook", `{"action":"list"}`); !got.Get("0.icon").Exists() {
+	if got := v.mustCall(t, "notebook", `{"action":"list"}`); !got.Get("0.icon").Exists() {
 		t.Errorf("not slimmed: %s", got.text)
 	}
 }
@@ -65,10 +65,10 @@ func TestResultCap(t *testing.T) {
 	long := w.Doc(w.work, "/Long", strings.Repeat("one more paragraph of about fifty characters here\n\n", 1500))
 	small := newWorldOn(t, w, `"maxResultKB":4`)
 	g, capped := w.serve(t), small.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, capped, version, nobody)
-		got := v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
-		whole := openSession(t, g, version, nobody).must(t, "fs", `{"action":"ls","path":"/Work"}`)
+		got := v.mustCall(t, "fs", `{"action":"ls","path":"/Work"}`)
+		whole := openSession(t, g, version, nobody).mustCall(t, "fs", `{"action":"ls","path":"/Work"}`)
 		shown, all := got.Get("items").Array(), whole.Get("items").Array()
 		if len(got.text) > 4<<10 || !got.Get("truncated").Bool() || got.Get("totalBytes").Int() != int64(len(whole.text)) {
 			t.Errorf("%d bytes of %d: %.300s", len(got.text), len(whole.text), got.text)
@@ -84,11 +84,11 @@ func TestResultCap(t *testing.T) {
 		wantWords(t, "hint", got.Get("hint").String(), fmt.Sprintf("%d of %d", len(shown), len(all)))
 
 		// A list at the top level, and a single item that is too long.
-		top := v.must(t, "notebook", `{"action":"list","verbose":true}`)
+		top := v.mustCall(t, "notebook", `{"action":"list","verbose":true}`)
 		if !top.IsArray() {
 			t.Errorf("%.200s", top.text)
 		}
-		blocks := openSession(t, g, version, nobody).must(t, "document", `{"action":"get_child_blocks","id":"`+long+`","pageSize":200,"verbose":true}`)
+		blocks := openSession(t, g, version, nobody).mustCall(t, "document", `{"action":"get_child_blocks","id":"`+long+`","pageSize":200,"verbose":true}`)
 		if !gjson.Valid(blocks.text) {
 			t.Error("not JSON")
 		}
@@ -99,7 +99,7 @@ func TestResultCap(t *testing.T) {
 func newWorldOn(t *testing.T, w *world, members ...string) *world {
 	t.Helper()
 	other := *w
-	other.settings = w.Settings(t, nil, w.section(w.URL(), members...))
+	other.settings = w.Settings(t, nil, w.siyuanSection(w.URL(), members...))
 	return &other
 }
 
@@ -109,22 +109,22 @@ func TestArgumentsOfAnObviousType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
-		plain := v.must(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":1,"includeBlockIds":true}`)
+		plain := v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":1,"includeBlockIds":true}`)
 		for _, args := range []string{
 			`{"action":"read","path":"/Work/Plan","blockLimit":"1","includeBlockIds":"true"}`,
 			`{"action":"read","path":"/Work/Plan","blockLimit":1,"includeBlockIds":true,"tokenBudget":null}`,
 		} {
-			if got := v.must(t, "fs", args); got.text != plain.text {
+			if got := v.mustCall(t, "fs", args); got.text != plain.text {
 				t.Errorf("%s:\n%s\nwant\n%s", args, got.text, plain.text)
 			}
 		}
 		if plain.Get("returnedBlocks").Int() != 1 && !strings.Contains(plain.text, "Goals") {
 			t.Errorf("one block: %s", plain.text)
 		}
-		one := v.must(t, "block", `{"action":"word_count","ids":"`+w.plan+`"}`)
-		if list := v.must(t, "block", `{"action":"word_count","ids":["`+w.plan+`"]}`); list.text != one.text {
+		one := v.mustCall(t, "block", `{"action":"word_count","ids":"`+w.plan+`"}`)
+		if list := v.mustCall(t, "block", `{"action":"word_count","ids":["`+w.plan+`"]}`); list.text != one.text {
 			t.Errorf("one item for a list of one: %s, want %s", one.text, list.text)
 		}
 	})
@@ -135,7 +135,7 @@ func TestNamesOfActions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
 		for _, same := range [][3]string{ // tool, arguments, the action's names
 			{"notebook", `{}`, "list ls"},
@@ -154,7 +154,7 @@ func TestNamesOfActions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := v.must(t, same[0], string(raw)).text
+				got := v.mustCall(t, same[0], string(raw)).text
 				if want == "" {
 					want = got
 				}
@@ -164,7 +164,7 @@ func TestNamesOfActions(t *testing.T) {
 			}
 		}
 		unknown := v.call(t, "fs", `{"action":"reed","path":"/Work/Plan"}`)
-		if !unknown.failed || unknown.Get("error.code").String() != "unknown_action" || !slices.Contains(strs(unknown, "error.validActions"), "read") ||
+		if !unknown.failed || unknown.Get("error.code").String() != "unknown_action" || !slices.Contains(stringsAt(unknown, "error.validActions"), "read") ||
 			!strings.Contains(unknown.Get("error.message").String(), `did you mean "read"?`) {
 			t.Errorf("unknown action: %s", unknown.text)
 		}
@@ -177,14 +177,14 @@ func TestWrongArgumentsShowTheSignature(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, nobody)
 		for _, tt := range []struct{ tool, args, names, signature string }{
-			{"fs", `{"action":"read","pth":"/Work/Plan"}`, `"path"`, "read(path"},                               // unknown, and the nearest
-			{"fs", `{"action":"read"}`, "path", "read(path"},                                                    // missing
-			{"fs", `{"action":"read","path":"/Work/Plan","blockLimit":0}`, "blockLimit", "read(path"},           // out of bounds
-			{"fs", `{"action":"read","path":"/Work/Plan","blockLimit":"many"}`, "blockLimit", "read(path"},      // not of an obvious type
-			{"block", `{"action":"append","dataType":"word","data":"x","parentID":"x"}`, "dataType", "append("}, // not in the list
+			{tool: "fs", args: `{"action":"read","pth":"/Work/Plan"}`, names: `"path"`, signature: "read(path"},                               // unknown, and the nearest
+			{tool: "fs", args: `{"action":"read"}`, names: "path", signature: "read(path"},                                                    // missing
+			{tool: "fs", args: `{"action":"read","path":"/Work/Plan","blockLimit":0}`, names: "blockLimit", signature: "read(path"},           // out of bounds
+			{tool: "fs", args: `{"action":"read","path":"/Work/Plan","blockLimit":"many"}`, names: "blockLimit", signature: "read(path"},      // not of an obvious type
+			{tool: "block", args: `{"action":"append","dataType":"word","data":"x","parentID":"x"}`, names: "dataType", signature: "append("}, // not in the list
 		} {
 			got := v.call(t, tt.tool, tt.args)
 			if !got.failed || got.kind() != "validation_error" {

@@ -1,18 +1,22 @@
 package acceptance_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 )
 
-// appends counts the requests to append a block.
-func (w *world) appends() int {
+// countAppends counts the requests to append a block.
+func (w *world) countAppends() int {
 	n := 0
 	for _, c := range w.Writes() {
 		if c.Path == "/api/block/appendBlock" {
@@ -40,16 +44,16 @@ func TestLostResponse(t *testing.T) {
 			v := openSession(t, g, version, nobody)
 			w.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
 			args := w.appendArgs("lost and found", "request-0001")
-			lost := v.refused(t, "block", args, "outcome_unknown")
+			lost := v.wantRefused(t, "block", args, "outcome_unknown")
 			wantWords(t, "the error", lost.text, "request-0001", "read")
-			v.refused(t, "block", args, "outcome_unknown")
+			v.wantRefused(t, "block", args, "outcome_unknown")
 
 			// The command line of the same home knows the unfinished write too.
-			w.cliIn(t, home, nil, "--config", w.settings, "call", "block", "append", "--args", strings.Replace(args, `"action":"append",`, "", 1)).wantCode(t, 1)
-			if n := w.appends(); n != 1 {
+			w.runCLIIn(t, home, nil, "--config", w.settings, "call", "block", "append", "--args", strings.Replace(args, `"action":"append",`, "", 1)).wantCode(t, 1)
+			if n := w.countAppends(); n != 1 {
 				t.Errorf("%d writes, want 1", n)
 			}
-			if got := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); strings.Count(got, "lost and found") != 1 {
+			if got := v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); strings.Count(got, "lost and found") != 1 {
 				t.Errorf("the document: %s", got)
 			}
 		})
@@ -64,13 +68,45 @@ func TestLostResponseOnTheCommandLine(t *testing.T) {
 	args := []string{"--config", w.settings, "block", "append", "--data-type", "markdown", "--data", "x", "--parent-id", w.plan, "--request-id", "request-0002"}
 	w.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
 	for range 2 {
-		got := w.cliIn(t, home, nil, args...)
+		got := w.runCLIIn(t, home, nil, args...)
 		got.wantCode(t, 1)
 		wantWords(t, "stderr", got.errs, "outcome_unknown")
 	}
-	if n := w.appends(); n != 1 {
+	if n := w.countAppends(); n != 1 {
 		t.Errorf("%d writes, want 1", n)
 	}
+}
+
+// TestKilledWhileWriting kills the gateway while the kernel works on a write. The gateway that is started next knows the write:
+// the same request does not run again, and the list of writes shows it as one that began and did not end.
+func TestKilledWhileWriting(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	home := t.TempDir()
+	g := w.ServeIn(t, home, w.settings, "--no-auth")
+	v := openSession(t, g, legacy, nobody)
+	w.Fail("/api/block/appendBlock", 1, kerneltest.FailHang)
+	args := w.appendArgs("cut off", "request-0006")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = v.CallTool(t.Context(), &mcp.CallToolParams{Name: "block", Arguments: json.RawMessage(args)}) // its gateway dies
+	}()
+	await.Until(t, "the kernel has the write", func() bool { return w.countAppends() == 1 })
+	g.Signal(syscall.SIGKILL)
+	if !g.AwaitExit(waitLimit) {
+		t.Fatal("the gateway outlives SIGKILL")
+	}
+	<-ended
+
+	again := openSession(t, w.ServeIn(t, home, w.settings, "--no-auth"), modern, nobody)
+	again.wantRefused(t, "block", args, "outcome_unknown")
+	if n := w.countAppends(); n != 1 {
+		t.Errorf("%d writes, want 1", n)
+	}
+	list := w.runCLIIn(t, home, nil, "--config", w.settings, "siyuan", "undo", "--json")
+	list.wantCode(t, 0)
+	wantWords(t, "the list of writes", list.out, "request-0006", "executing")
 }
 
 // TestReplay repeats a request that was answered, and then uses its request id for another request.
@@ -78,17 +114,17 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	first := openSession(t, g, legacy, nobody).must(t, "block", w.appendArgs("once", "request-0003"))
+	first := openSession(t, g, legacy, nobody).mustCall(t, "block", w.appendArgs("once", "request-0003"))
 	v := openSession(t, g, modern, nobody)
-	again := v.must(t, "block", w.appendArgs("once", "request-0003"))
+	again := v.mustCall(t, "block", w.appendArgs("once", "request-0003"))
 	if !again.Get("replayed").Bool() || again.Get("id").String() != first.Get("id").String() {
 		t.Errorf("first %s, again %s", first.text, again.text)
 	}
-	conflict := v.refused(t, "block", w.appendArgs("twice", "request-0003"), "state_changed")
+	conflict := v.wantRefused(t, "block", w.appendArgs("twice", "request-0003"), "state_changed")
 	if got := conflict.Get("error.code").String(); got != "idempotency_conflict" {
 		t.Errorf("code %q", got)
 	}
-	if n := w.appends(); n != 1 {
+	if n := w.countAppends(); n != 1 {
 		t.Errorf("%d writes, want 1", n)
 	}
 }
@@ -96,24 +132,24 @@ func TestReplay(t *testing.T) {
 // TestChangedState writes with the hash of an outdated state in ifMatch: nothing is written.
 func TestChangedState(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		w := newWorld(t)
 		v := openSession(t, w.serve(t), version, nobody)
 		w.Doc(w.work, "/State", "before")
 		const path = "/Work/State"
-		hash := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
+		hash := v.mustCall(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
 		if hash == "" {
 			t.Fatal("a read returns no stateHash")
 		}
 		replace := func(old, new, hash string) string {
 			return fmt.Sprintf(`{"action":"replace","path":%q,"edit":{"old":%q,"new":%q},"ifMatch":%q}`, path, old, new, hash)
 		}
-		v.must(t, "fs", replace("before", "between", hash))
+		v.mustCall(t, "fs", replace("before", "between", hash))
 		w.ResetCalls()
-		v.refused(t, "fs", replace("between", "after", hash), "state_changed")
+		v.wantRefused(t, "fs", replace("between", "after", hash), "state_changed")
 		w.wantNoWrites(t)
-		now := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
-		v.must(t, "fs", replace("between", "after", now))
+		now := v.mustCall(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
+		v.mustCall(t, "fs", replace("between", "after", now))
 	})
 }
 
@@ -124,9 +160,9 @@ func TestUndo(t *testing.T) {
 	home := t.TempDir()
 	g := w.ServeIn(t, home, w.settings, "--no-auth")
 	v := openSession(t, g, modern, nobody)
-	v.must(t, "fs", `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"},"requestId":"request-0004"}`)
-	w.cliIn(t, home, nil, "--config", w.settings, "siyuan", "undo", "request-0004", "--yes").wantCode(t, 0)
-	if got := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); !strings.Contains(got, "The first goal is tea.") {
+	v.mustCall(t, "fs", `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"},"requestId":"request-0004"}`)
+	w.runCLIIn(t, home, nil, "--config", w.settings, "siyuan", "undo", "request-0004", "--yes").wantCode(t, 0)
+	if got := v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); !strings.Contains(got, "The first goal is tea.") {
 		t.Errorf("after the undo: %s", got)
 	}
 }
@@ -137,8 +173,8 @@ func TestStrictMode(t *testing.T) {
 	w := newWorld(t, `"writeSafety":"strict"`)
 	v := openSession(t, w.serve(t), legacy, nobody)
 	const change = `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"}`
-	v.refused(t, "fs", change+`}`, "write_safety_error")
-	look := v.must(t, "fs", change+`,"validateOnly":true}`)
+	v.wantRefused(t, "fs", change+`}`, "write_safety_error")
+	look := v.mustCall(t, "fs", change+`,"validateOnly":true}`)
 	w.wantNoWrites(t)
 	hash := look.Get("expectedHash").String()
 	if hash == "" || look.Get("preconditionField").String() != "expectedHash" {
@@ -148,8 +184,8 @@ func TestStrictMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.must(t, "fs", change+`,"requestId":"`+id.String()+`","expectedHash":"`+hash+`"}`)
-	if got := paths(w.Writes()); !slices.Equal(got, []string{"block/updateBlock"}) {
+	v.mustCall(t, "fs", change+`,"requestId":"`+id.String()+`","expectedHash":"`+hash+`"}`)
+	if got := endpointsOf(w.Writes()); !slices.Equal(got, []string{"block/updateBlock"}) {
 		t.Errorf("writes %v", got)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"collie/test/gateway"
 )
 
-// listed is the result of tools/list as the gateway sends it, byte for byte.
-func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
+// toolsListBytes is the result of tools/list as the gateway sends it, byte for byte.
+func toolsListBytes(t *testing.T, g *gateway.Gateway) json.RawMessage {
 	t.Helper()
 	raw, err := g.Dial(t, gateway.Legacy, "").Do(t.Context(), "tools/list", "{}")
 	if err != nil {
@@ -28,7 +28,7 @@ func listed(t *testing.T, g *gateway.Gateway) json.RawMessage {
 func TestSizeOfTheList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	raw := listed(t, w.serve(t))
+	raw := toolsListBytes(t, w.serve(t))
 	t.Logf("%d bytes", len(raw))
 	if len(raw) > 9216 {
 		t.Errorf("%d bytes of tools, want at most 9216", len(raw))
@@ -63,9 +63,9 @@ func TestListIsStable(t *testing.T) {
 		w.File(ownFolder+configFile, []byte(config))
 		g := w.serve(t)
 		c := openSession(t, g, modern, nobody)
-		await.Until(t, "the config", func() bool { return slices.Equal(c.actions(t, "tag"), []string{"list"}) })
+		await.Until(t, "the config", func() bool { return slices.Equal(c.actionsOf(t, "tag"), []string{"list"}) })
 		for range 3 {
-			lists = append(lists, listed(t, g))
+			lists = append(lists, toolsListBytes(t, g))
 		}
 	}
 	for i, raw := range lists {

@@ -28,15 +28,15 @@ func TestPaging(t *testing.T) {
 	}
 	for _, quit := range []string{"q", "\x1b", "\x03"} {
 		s := w.terminal(t, "notebook", "get-child-docs", "--notebook", w.work, "--page-size", "3")
-		s.Shows("1/3")
-		s.Types("\r")
-		s.Shows("2/3")
-		s.Types("n")
-		s.Shows("3/3")
-		s.Types("p")
-		s.Shows("2/3")
-		s.Types(quit)
-		s.Ends(0)
+		s.WaitFor("1/3")
+		s.Type("\r")
+		s.WaitFor("2/3")
+		s.Type("n")
+		s.WaitFor("3/3")
+		s.Type("p")
+		s.WaitFor("2/3")
+		s.Type(quit)
+		s.WaitForExit(0)
 	}
 }
 
@@ -45,15 +45,15 @@ func TestDangerousCallsAtATerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.terminal(t, "fs", "rm", "/Work/Plan")
-	s.Shows("/Work/Plan")
-	s.Types("n\r")
-	s.Ends(5)
+	s.WaitFor("/Work/Plan")
+	s.Type("n\r")
+	s.WaitForExit(5)
 	w.wantNoWrites(t)
 	s = w.terminal(t, "fs", "rm", "/Work/Plan/Budget")
-	s.Shows("/Work/Plan/Budget")
-	s.Types("y\r")
-	s.Ends(0)
+	s.WaitFor("/Work/Plan/Budget")
+	s.Type("y\r")
+	s.WaitForExit(0)
 	if n := len(w.Writes()); n != 1 {
-		t.Errorf("writes %v", paths(w.Writes()))
+		t.Errorf("writes %v", endpointsOf(w.Writes()))
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// everyTime makes the gateway read the tool config for each call.
-const everyTime = `"configTTLSeconds":-1`
+// readConfigForEachCall makes the gateway read the tool config for each call.
+const readConfigForEachCall = `"configTTLSeconds":-1`
 
-// defaults returns the actions of a tool that are on by default, in order.
-func defaults(name string) []string {
+// defaultActions returns the actions of a tool that are on by default, in order.
+func defaultActions(name string) []string {
 	var out []string
 	for _, tl := range siyuan.Tools() {
 		for _, a := range tl.Actions {
@@ -27,9 +27,9 @@ func defaults(name string) []string {
 	return out
 }
 
-// without returns the default actions of a tool, except the named ones.
-func without(name string, off ...string) []string {
-	return slices.DeleteFunc(defaults(name), func(act string) bool { return slices.Contains(off, act) })
+// defaultActionsWithout returns the default actions of a tool, except the named ones.
+func defaultActionsWithout(name string, off ...string) []string {
+	return slices.DeleteFunc(defaultActions(name), func(act string) bool { return slices.Contains(off, act) })
 }
 
 // TestConfigFormats loads the three formats of the tool config through the running gateway, for
@@ -40,27 +40,27 @@ func TestConfigFormats(t *testing.T) {
 		file, text string
 		want       map[string][]string // of the tools that differ from the defaults
 	}{
-		"none": {ownFolder, ``, nil},
+		"none": {file: ownFolder, text: ``},
 		"nested": {
-			ownFolder, `{"tag":{"enabled":true,"actions":{"remove":false,"rename":false}},"mascot":{"enabled":false,"actions":{}},"block":{"actions":{"delete":true}}}`,
-			map[string][]string{"tag": without("tag", "remove", "rename"), "mascot": {}, "block": append(defaults("block"), "delete")},
+			file: ownFolder, text: `{"tag":{"enabled":true,"actions":{"remove":false,"rename":false}},"mascot":{"enabled":false,"actions":{}},"block":{"actions":{"delete":true}}}`,
+			want: map[string][]string{"tag": defaultActionsWithout("tag", "remove", "rename"), "mascot": {}, "block": append(defaultActions("block"), "delete")},
 		},
 		"by category": {
-			pluginFolder, `{"notebook":["list","create","get_notebook_conf"],"tag":false}`,
-			map[string][]string{"notebook": {"list", "create", "get_conf"}, "tag": {}},
+			file: pluginFolder, text: `{"notebook":["list","create","get_notebook_conf"],"tag":false}`,
+			want: map[string][]string{"notebook": {"list", "create", "get_conf"}, "tag": {}},
 		},
 		"flat": {
-			pluginFolder, `{"list_notebooks":true,"open_notebook":true,"create_document":false}`,
-			map[string][]string{"notebook": {"list", "set_open_state"}, "document": {}},
+			file: pluginFolder, text: `{"list_notebooks":true,"open_notebook":true,"create_document":false}`,
+			want: map[string][]string{"notebook": {"list", "set_open_state"}, "document": {}},
 		},
 		"nested wins": {
-			ownFolder, `{"list_notebooks":true,"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`,
-			map[string][]string{"tag": without("tag", "remove", "rename")},
+			file: ownFolder, text: `{"list_notebooks":true,"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`,
+			want: map[string][]string{"tag": defaultActionsWithout("tag", "remove", "rename")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, everyTime)
+			w := newWorld(t, readConfigForEachCall)
 			if tt.text != "" {
 				w.File(tt.file+configFile, []byte(tt.text))
 			}
@@ -72,11 +72,11 @@ func TestConfigFormats(t *testing.T) {
 					if tl.Off {
 						continue
 					}
-					want := defaults(tl.Name)
+					want := defaultActions(tl.Name)
 					if said, ok := tt.want[tl.Name]; ok {
 						want = slices.Clone(said)
 					}
-					got := v.actions(t, tl.Name)
+					got := v.actionsOf(t, tl.Name)
 					slices.Sort(got)
 					slices.Sort(want)
 					if !slices.Equal(got, want) {
@@ -93,19 +93,19 @@ func TestConfigFormats(t *testing.T) {
 // the calls follow the new config.
 func TestConfigChangeIsTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, everyTime)
+	w := newWorld(t, readConfigForEachCall)
 	g := w.serve(t)
 	var clients []*sdkClient
 	for _, version := range []string{legacy, modern} {
 		v := openSession(t, g, version, nobody)
-		v.must(t, "tag", `{"action":"list"}`)
+		v.mustCall(t, "tag", `{"action":"list"}`)
 		clients = append(clients, v)
 	}
 	for _, step := range []struct {
 		config string
 		want   []string
 	}{
-		{`{"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`, without("tag", "remove", "rename")},
+		{`{"tag":{"actions":{"list":true,"rename":false,"remove":false}}}`, defaultActionsWithout("tag", "remove", "rename")},
 		{`{"tag":false}`, nil},
 		{`{"tag":["list","rename"]}`, []string{"list", "rename"}},
 	} {
@@ -115,22 +115,22 @@ func TestConfigChangeIsTold(t *testing.T) {
 			}
 		}
 		w.File(ownFolder+configFile, []byte(step.config))
-		clients[0].must(t, "notebook", `{"action":"list"}`) // a call finds out
+		clients[0].mustCall(t, "notebook", `{"action":"list"}`) // a call finds out
 		for i, v := range clients {
 			select {
 			case <-v.changed:
-			case <-time.After(limit):
+			case <-time.After(waitLimit):
 				t.Fatalf("client %d was not told of %s", i, step.config)
 			}
-			if got := v.actions(t, "tag"); !slices.Equal(got, step.want) {
+			if got := v.actionsOf(t, "tag"); !slices.Equal(got, step.want) {
 				t.Errorf("client %d sees %v, want %v", i, got, step.want)
 			}
 		}
 		if len(step.want) == 0 {
-			got := clients[1].refused(t, "tag", `{"action":"list"}`, "disabled_error")
+			got := clients[1].wantRefused(t, "tag", `{"action":"list"}`, "disabled_error")
 			wantWords(t, "a tool that is off", got.text, "switched off", "collie siyuan config set tag on")
 		} else {
-			clients[1].refused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
+			clients[1].wantRefused(t, "tag", `{"action":"remove","label":"x"}`, "disabled_error")
 		}
 	}
 }
@@ -141,15 +141,15 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 	t.Parallel()
 	t.Run("later", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, everyTime)
+		w := newWorld(t, readConfigForEachCall)
 		w.File(ownFolder+configFile, []byte(`{"tag":{"actions":{"list":true,"rename":false,"remove":false}},"block":{"actions":{"append":false}}}`))
 		v := openSession(t, w.serve(t), modern, nobody)
-		v.must(t, "notebook", `{"action":"list"}`)
+		v.mustCall(t, "notebook", `{"action":"list"}`)
 		before := len(listedActions(t, v))
 		for _, broken := range []string{`{"tag":`, `<html>`} {
 			w.File(ownFolder+configFile, []byte(broken))
-			v.must(t, "notebook", `{"action":"list"}`)
-			v.refused(t, "block", `{"action":"append","dataType":"markdown","data":"x","parentID":"`+w.plan+`"}`, "disabled_error")
+			v.mustCall(t, "notebook", `{"action":"list"}`)
+			v.wantRefused(t, "block", `{"action":"append","dataType":"markdown","data":"x","parentID":"`+w.plan+`"}`, "disabled_error")
 			if after := listedActions(t, v); len(after) != before {
 				t.Errorf("%s: %d actions are on, %d were", broken, len(after), before)
 			}
@@ -158,10 +158,10 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 	})
 	t.Run("from the start", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, everyTime)
+		w := newWorld(t, readConfigForEachCall)
 		w.File(ownFolder+configFile, []byte(`{"tag":`))
 		v := openSession(t, w.serve(t), legacy, nobody)
-		v.must(t, "notebook", `{"action":"list"}`) // reads go on
+		v.mustCall(t, "notebook", `{"action":"list"}`) // reads go on
 		writes := map[string]bool{}
 		for _, tl := range siyuan.Tools() {
 			for _, a := range tl.Actions {
@@ -173,22 +173,22 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 				t.Errorf("%s is on", name)
 			}
 		}
-		got := v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
+		got := v.wantRefused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
 		wantWords(t, "the reason", got.text, "cannot be read")
 		w.wantNoWrites(t)
 
 		// With the file repaired, everything works again.
 		w.File(ownFolder+configFile, []byte(`{}`))
-		v.must(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
+		v.mustCall(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`)
 	})
 	t.Run("the kernel fails", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, everyTime)
+		w := newWorld(t, readConfigForEachCall)
 		w.File(ownFolder+configFile, []byte(`{"fs":{"actions":{"write":false}}}`))
 		v := openSession(t, w.serve(t), modern, nobody)
-		v.must(t, "notebook", `{"action":"list"}`)
+		v.mustCall(t, "notebook", `{"action":"list"}`)
 		w.Fail("/api/file/getFile", 8, kerneltest.FailServer)
-		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
+		v.wantRefused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
 		w.wantNoWrites(t)
 	})
 }
@@ -198,7 +198,7 @@ func listedActions(t *testing.T, v *sdkClient) []string {
 	t.Helper()
 	var out []string
 	for _, tl := range siyuan.Tools() {
-		for _, name := range v.actions(t, tl.Name) {
+		for _, name := range v.actionsOf(t, tl.Name) {
 			out = append(out, tl.Name+"."+name)
 		}
 	}
@@ -210,10 +210,10 @@ func TestConfigIsKeptForItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // 30 s
 	v := openSession(t, w.serve(t), modern, nobody)
-	v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
+	v.mustCall(t, "fs", `{"action":"ls","path":"/Work"}`)
 	w.ResetCalls()
 	for range 5 {
-		v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
+		v.mustCall(t, "fs", `{"action":"ls","path":"/Work"}`)
 	}
 	reads := 0
 	for _, c := range w.Calls() {
@@ -229,12 +229,12 @@ func TestConfigIsKeptForItsTime(t *testing.T) {
 // TestReadOnlyTools sets readOnlyTools: only actions that read are offered, and the tools are annotated as read-only.
 func TestReadOnlyTools(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, everyTime)
+	w := newWorld(t, readConfigForEachCall)
 	w.File(ownFolder+configFile, []byte(`{"readOnlyTools":true}`))
 	g := w.serve(t)
-	each(t, func(t *testing.T, version string) {
+	eachEra(t, func(t *testing.T, version string) {
 		v := openSession(t, g, version, agrees)
-		v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+		v.mustCall(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 		list, err := v.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -249,10 +249,10 @@ func TestReadOnlyTools(t *testing.T) {
 			{"fs", `{"action":"rm","path":"/Work/Plan"}`},
 			{"block", `{"action":"append","dataType":"markdown","data":"x","parentID":"` + w.plan + `"}`},
 		} {
-			wantWords(t, tt[1], v.refused(t, tt[0], tt[1], "disabled_error").text, "read-only")
+			wantWords(t, tt[1], v.wantRefused(t, tt[0], tt[1], "disabled_error").text, "read-only")
 		}
 		// Actions that only read, except with one of their arguments.
-		v.refused(t, "av", `{"action":"render","id":"20240101120000-abcdefg","blockID":"`+w.plan+`","createIfNotExist":true}`, "disabled_error")
+		v.wantRefused(t, "av", `{"action":"render","id":"20240101120000-abcdefg","blockID":"`+w.plan+`","createIfNotExist":true}`, "disabled_error")
 		w.wantNoWrites(t)
 	})
 }

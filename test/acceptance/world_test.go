@@ -16,8 +16,8 @@ import (
 	"collie/test/gateway"
 )
 
-// limit bounds what should happen at once.
-const limit = await.Limit
+// waitLimit bounds what should happen at once.
+const waitLimit = await.Limit
 
 // The files of the workspace that Collie reads.
 const (
@@ -45,25 +45,25 @@ const hiddenWord = "Zanzibar"
 // newWorld makes a world. members are further members of the section siyuan, each as `"name":value`.
 func newWorld(t *testing.T, members ...string) *world {
 	t.Helper()
-	w := &world{Kernel: kerneltest.New(t), Programs: gateway.Place(t)}
+	w := &world{Kernel: kerneltest.New(t), Programs: gateway.LinkPrograms(t)}
 	w.work, w.reading, w.hidden = w.Notebook("Work"), w.Notebook("Reading"), w.Notebook(hiddenWord)
 	w.plan = w.Doc(w.work, "/Plan", "# Goals\n\nThe first goal is tea.\n\nThe second goal is 咖啡.")
 	w.Doc(w.work, "/Plan/Budget", "Nine coins.")
 	w.Doc(w.reading, "/Book", "A whale.")
 	w.Doc(w.hidden, "/"+hiddenWord+" plan", hiddenWord+" #"+hiddenWord+"# tea")
-	w.levels(map[string]string{w.work: "rwd", w.reading: "r", w.hidden: "none"})
-	w.settings = w.Settings(t, nil, w.section(w.URL(), members...))
+	w.writeLevels(map[string]string{w.work: "rwd", w.reading: "r", w.hidden: "none"})
+	w.settings = w.Settings(t, nil, w.siyuanSection(w.URL(), members...))
 	return w
 }
 
-// section returns the section siyuan of the settings, for a kernel at url.
-func (w *world) section(url string, members ...string) string {
+// siyuanSection returns the section siyuan of the settings, for a kernel at url.
+func (w *world) siyuanSection(url string, members ...string) string {
 	all := append([]string{fmt.Sprintf(`"connections":{"test":{"url":%q,"token":%q}}`, url, kerneltest.Token)}, members...)
 	return `"siyuan":{` + strings.Join(all, ",") + `}`
 }
 
-// levels writes our own file of levels.
-func (w *world) levels(of map[string]string) {
+// writeLevels writes our own file of levels.
+func (w *world) writeLevels(of map[string]string) {
 	raw, err := json.Marshal(of)
 	if err != nil {
 		panic(err)
@@ -77,22 +77,22 @@ func (w *world) serve(t *testing.T) *gateway.Gateway {
 	return w.Serve(t, w.settings, "--no-auth")
 }
 
-// run is one run of the command line.
-type run struct {
+// cliRun is one run of the command line.
+type cliRun struct {
 	out, errs string
 	code      int
 }
 
-// cli runs `collie args…` with the world's settings in a new home, without a terminal.
-func (w *world) cli(t *testing.T, args ...string) run {
+// runCLI runs `collie args…` with the world's settings in a new home, without a terminal.
+func (w *world) runCLI(t *testing.T, args ...string) cliRun {
 	t.Helper()
-	return w.cliIn(t, t.TempDir(), nil, append([]string{"--config", w.settings}, args...)...)
+	return w.runCLIIn(t, t.TempDir(), nil, append([]string{"--config", w.settings}, args...)...)
 }
 
-// cliIn runs `collie args…` in a home. From the environment it leaves out what would configure Collie, and adds env.
-func (w *world) cliIn(t *testing.T, home string, env []string, args ...string) run {
+// runCLIIn runs `collie args…` in a home. From the environment it leaves out what would configure Collie, and adds env.
+func (w *world) runCLIIn(t *testing.T, home string, env []string, args ...string) cliRun {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, w.Collie, append([]string{"--home", home}, args...)...)
 	for _, v := range os.Environ() {
@@ -107,7 +107,7 @@ func (w *world) cliIn(t *testing.T, home string, env []string, args ...string) r
 	if err := cmd.Run(); err != nil && !isExit(err) {
 		t.Fatalf("collie %s: %v\n%s", strings.Join(args, " "), err, &errs)
 	}
-	return run{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	return cliRun{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
 func isExit(err error) bool {
@@ -116,15 +116,15 @@ func isExit(err error) bool {
 }
 
 // wantCode fails the test unless the run ended with code.
-func (r run) wantCode(t *testing.T, code int) {
+func (r cliRun) wantCode(t *testing.T, code int) {
 	t.Helper()
 	if r.code != code {
 		t.Errorf("exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", r.code, code, r.out, r.errs)
 	}
 }
 
-// paths returns the endpoints of calls, in order.
-func paths(calls []kerneltest.Call) []string {
+// endpointsOf returns the endpoints of calls, in order.
+func endpointsOf(calls []kerneltest.Call) []string {
 	var out []string
 	for _, c := range calls {
 		out = append(out, strings.TrimPrefix(c.Path, "/api/"))
@@ -136,6 +136,6 @@ func paths(calls []kerneltest.Call) []string {
 func (w *world) wantNoWrites(t *testing.T) {
 	t.Helper()
 	if got := w.Writes(); len(got) > 0 {
-		t.Errorf("the kernel was asked to write: %v", paths(got))
+		t.Errorf("the kernel was asked to write: %v", endpointsOf(got))
 	}
 }

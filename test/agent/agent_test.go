@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 	if acptest.Is() {
 		os.Exit(acptest.Main())
 	}
-	os.Exit(gateway.Main(m))
+	os.Exit(gateway.BuildAndRun(m))
 }
 
 const leaveLimit = 20 * time.Second
 
-// world returns Collie's programs and settings with the built-in vault and a fake model that follows script.
-func world(t *testing.T, script provider.Script, servers ...gateway.Server) (programs gateway.Programs, settings string) {
+// newPrograms returns Collie's programs and settings with the built-in vault and a fake model that follows script.
+func newPrograms(t *testing.T, script provider.Script, servers ...gateway.Server) (programs gateway.Programs, settings string) {
 	t.Helper()
 	fake, err := provider.New(script, provider.Options{})
 	if err != nil {
@@ -42,19 +42,19 @@ func world(t *testing.T, script provider.Script, servers ...gateway.Server) (pro
 		at.CloseClientConnections() // a silent answer would be waited for
 		at.Close()
 	})
-	programs = gateway.Place(t)
+	programs = gateway.LinkPrograms(t)
 	return programs, programs.Settings(t, servers, `"siyuan":{}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"),
 		`"agent":{"model":"fake/m"}`)
 }
 
-// answers returns a script with one conversation of these turns.
-func answers(turns ...provider.Turn) provider.Script {
+// scriptOf returns a script with one conversation of these turns.
+func scriptOf(turns ...provider.Turn) provider.Script {
 	return provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}
 }
 
-// calls returns a turn in which the model calls a tool.
-func calls(tool, args string) provider.Turn {
+// callTurn returns a turn in which the model calls a tool.
+func callTurn(tool, args string) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: tool, Args: json.RawMessage(args)}}}
 }
 
@@ -79,8 +79,8 @@ func post(t *testing.T, url, token, media, body string) (status int, answer gjso
 	return resp.StatusCode, gjson.ParseBytes(raw)
 }
 
-// ended waits for the end of a turn.
-func ended(t *testing.T, g *gateway.Gateway, turn string) gjson.Result {
+// awaitTurnEnd waits for the end of a turn.
+func awaitTurnEnd(t *testing.T, g *gateway.Gateway, turn string) gjson.Result {
 	t.Helper()
 	var last json.RawMessage
 	await.Until(t, "the end of the turn", func() bool {
@@ -94,9 +94,9 @@ func ended(t *testing.T, g *gateway.Gateway, turn string) gjson.Result {
 	return gjson.ParseBytes(last)
 }
 
-// pairs fails the test unless the audit log has want calls of tool, which is TOOL or TOOL.ACTION, each with a start and a
+// wantAuditedCalls fails the test unless the audit log has want calls of tool, which is TOOL or TOOL.ACTION, each with a start and a
 // result that name the same step of the same turn.
-func pairs(t *testing.T, home, tool string, want int) {
+func wantAuditedCalls(t *testing.T, home, tool string, want int) {
 	t.Helper()
 	step := regexp.MustCompile(`^[0-9a-f-]{36}:\d+$`)
 	started := map[string]audit.Entry{}
@@ -128,7 +128,7 @@ func pairs(t *testing.T, home, tool string, want int) {
 // TestModelMovesNote has a model move a note, with a gateway and without: the move is refused unless the person allows it
 // beforehand.
 func TestModelMovesNote(t *testing.T) {
-	p, settings := world(t, answers(calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
+	p, settings := newPrograms(t, scriptOf(callTurn("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	for _, alone := range []bool{true, false} {
 		home, stop := t.TempDir(), func() {}
 		if !alone {
@@ -144,7 +144,7 @@ func TestModelMovesNote(t *testing.T) {
 			t.Errorf("allowed beforehand, alone %v: exit %d\n%s\n%s", alone, code, out, stderr)
 		}
 		stop() // what is recorded last is written then
-		pairs(t, home, "fs.mv", 2)
+		wantAuditedCalls(t, home, "fs.mv", 2)
 	}
 	p.AwaitNone(t, leaveLimit)
 }

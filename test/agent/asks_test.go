@@ -16,9 +16,9 @@ import (
 	"collie/test/gateway"
 )
 
-// converse sends text as the command line does, and answers questions to the person from answers, by method. It returns
+// sendAndAnswer sends text as the command line does, and answers questions to the person from answers, by method. It returns
 // the turn when it has ended, and the methods of the questions.
-func converse(t *testing.T, g *gateway.Gateway, text string, answers map[string]string) (end gjson.Result, asked []string) {
+func sendAndAnswer(t *testing.T, g *gateway.Gateway, text string, answers map[string]string) (end gjson.Result, asked []string) {
 	t.Helper()
 	control := g.Control(t)
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
@@ -72,11 +72,11 @@ func TestServersAskThePersonOfTheTurn(t *testing.T) {
 	var script provider.Script
 	for name, args := range wants {
 		script.Conversations = append(script.Conversations, provider.Conversation{
-			When: provider.When{Prompt: name + "."}, Turns: []provider.Turn{calls("ask", args), {Say: "got $RESULTS"}},
+			When: provider.When{Prompt: name + "."}, Turns: []provider.Turn{callTurn("ask", args), {Say: "got $RESULTS"}},
 		})
 	}
 	script.Conversations = append(script.Conversations, provider.Conversation{When: provider.When{Prompt: "capital of France"}, Turns: []provider.Turn{{Say: "Paris"}}})
-	p, settings := world(t, script, gateway.Server{Name: "side"})
+	p, settings := newPrograms(t, script, gateway.Server{Name: "side"})
 	g := p.Serve(t, settings)
 	const yes = `{"confirm":true}`
 	for _, tt := range []struct {
@@ -84,13 +84,13 @@ func TestServersAskThePersonOfTheTurn(t *testing.T) {
 		method       string
 		want         string
 	}{
-		{"form", `{"action":"accept","content":{"name":"Ann"}}`, "elicitation/create", "Ann"},
-		{"form", `{"action":"decline"}`, "elicitation/create", "decline"},
-		{"url", `{"action":"accept"}`, "url", "accept"},
-		{"sampling", yes, "sampling", "Paris"},
-		{"sampling", `{"confirm":false}`, "sampling", "the person said no"},
+		{what: "form", answer: `{"action":"accept","content":{"name":"Ann"}}`, method: "elicitation/create", want: "Ann"},
+		{what: "form", answer: `{"action":"decline"}`, method: "elicitation/create", want: "decline"},
+		{what: "url", answer: `{"action":"accept"}`, method: "url", want: "accept"},
+		{what: "sampling", answer: yes, method: "sampling", want: "Paris"},
+		{what: "sampling", answer: `{"confirm":false}`, method: "sampling", want: "the person said no"},
 	} {
-		end, asked := converse(t, g, tt.what+".", map[string]string{tool.MethodConfirm: yes, tt.method: tt.answer})
+		end, asked := sendAndAnswer(t, g, tt.what+".", map[string]string{tool.MethodConfirm: yes, tt.method: tt.answer})
 		if text := textOf(end); end.Get("state").String() != "done" || !strings.HasPrefix(text, "got") || !strings.Contains(text, tt.want) {
 			t.Errorf("%s, answered %s: %s", tt.what, tt.answer, end.Raw)
 		}
@@ -105,7 +105,7 @@ func TestServersAskThePersonOfTheTurn(t *testing.T) {
 		_, made := post(t, g.URL+"/api/v1/sessions", g.Control(t), "application/json", `{}`)
 		_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", g.Control(t), "application/json",
 			fmt.Sprintf(`{"userMessage":{"text":%q},"overrides":{"allow":["side.*"]}}`, what+"."))
-		end := ended(t, g, accepted.Get("turnId").String())
+		end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
 		if !strings.Contains(textOf(end), want) || end.Get(`parts.#(code=="sampling")`).Exists() {
 			t.Errorf("%s with nobody there: %s", what, end.Raw)
 		}

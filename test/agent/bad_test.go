@@ -29,44 +29,44 @@ type dialect struct {
 
 var dialects = map[string]dialect{
 	"openai": {
-		provider.Completions, `data: {"id":"1","model":"m","choices":[{"delta":{"content":"Well"}}]}` + "\n\n", "data: {oops}\n\n",
-		`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"nowhere","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n",
+		api: provider.Completions, begun: `data: {"id":"1","model":"m","choices":[{"delta":{"content":"Well"}}]}` + "\n\n", garbage: "data: {oops}\n\n",
+		stranger: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"nowhere","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n",
 	},
 	"responses": {
-		provider.Responses,
-		`data: {"type":"response.created","response":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"response.output_text.delta","delta":"Well"}` + "\n\n", "data: {oops}\n\n",
-		`data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"i","call_id":"c","name":"nowhere","arguments":"{}"}}` + "\n\n" +
+		api:   provider.Responses,
+		begun: `data: {"type":"response.created","response":{"id":"1","model":"m"}}` + "\n\n" + `data: {"type":"response.output_text.delta","delta":"Well"}` + "\n\n", garbage: "data: {oops}\n\n",
+		stranger: `data: {"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"i","call_id":"c","name":"nowhere","arguments":"{}"}}` + "\n\n" +
 			`data: {"type":"response.completed","response":{"id":"1","status":"completed","output":[]}}` + "\n\n",
 	},
 	"anthropic": {
-		provider.Anthropic, `data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" +
-			`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well"}}` + "\n\n", "data: {oops}\n\n",
-		`data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" +
+		api: provider.Anthropic, begun: `data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Well"}}` + "\n\n", garbage: "data: {oops}\n\n",
+		stranger: `data: {"type":"message_start","message":{"id":"1","model":"m"}}` + "\n\n" +
 			`data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"nowhere","input":{}}}` + "\n\n" +
 			`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 	},
 	"gemini": {
-		provider.Gemini, `data: {"modelVersion":"m","candidates":[{"content":{"parts":[{"text":"Well"}]}}]}` + "\n\n", "data: {oops}\n\n",
-		`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"nowhere","args":{}}}]},"finishReason":"STOP"}]}` + "\n\n",
+		api: provider.Gemini, begun: `data: {"modelVersion":"m","candidates":[{"content":{"parts":[{"text":"Well"}]}}]}` + "\n\n", garbage: "data: {oops}\n\n",
+		stranger: `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"nowhere","args":{}}}]},"finishReason":"STOP"}]}` + "\n\n",
 	},
 	"ollama": {
-		provider.Ollama, `{"model":"m","message":{"content":"Well"},"done":false}` + "\n", "{oops}\n",
-		`{"model":"m","message":{"content":"","tool_calls":[{"function":{"name":"nowhere","arguments":{}}}]},"done":true,"done_reason":"stop"}` + "\n",
+		api: provider.Ollama, begun: `{"model":"m","message":{"content":"Well"},"done":false}` + "\n", garbage: "{oops}\n",
+		stranger: `{"model":"m","message":{"content":"","tool_calls":[{"function":{"name":"nowhere","arguments":{}}}]},"done":true,"done_reason":"stop"}` + "\n",
 	},
 }
 
-// spoilt is a faulty answer of a provider, and the expected outcome of the turn that gets it.
-type spoilt struct {
-	turns func(d dialect) []provider.Turn // the script
-	state string                          // the state in which the turn ends
-	text  string                          // the beginning of the turn's text
-	says  string                          // a text that the JSON of the turn contains
-	key   string                          // the state of the provider's key afterwards
-	limit int                             // maxTurnSeconds; 0 means 60
+// faultyAnswer is a faulty answer of a provider, and the expected outcome of the turn that gets it.
+type faultyAnswer struct {
+	turns      func(d dialect) []provider.Turn // the script
+	state      string                          // the state in which the turn ends
+	text       string                          // the beginning of the turn's text
+	contains   string                          // a text that the JSON of the turn contains
+	keyState   string                          // the state of the provider's key afterwards
+	maxSeconds int                             // maxTurnSeconds; 0 means 60
 }
 
-// failing returns the script of a turn whose every attempt fails in this way.
-func failing(f provider.Failure) func(dialect) []provider.Turn {
+// failEveryAttempt returns the script of a turn whose every attempt fails in this way.
+func failEveryAttempt(f provider.Failure) func(dialect) []provider.Turn {
 	return func(dialect) []provider.Turn {
 		turn := provider.Turn{Say: "Well, here is the beginning of an answer", Chunk: 4}
 		for range 20 {
@@ -76,8 +76,8 @@ func failing(f provider.Failure) func(dialect) []provider.Turn {
 	}
 }
 
-// raw returns a script whose first answer is sent byte for byte: body, with the other fields of more.
-func raw(body func(d dialect) []provider.Bytes, more provider.Raw) func(dialect) []provider.Turn {
+// sendRaw returns a script whose first answer is sent byte for byte: body, with the other fields of more.
+func sendRaw(body func(d dialect) []provider.Bytes, more provider.Raw) func(dialect) []provider.Turn {
 	return func(d dialect) []provider.Turn {
 		answer := more
 		answer.Body = body(d)
@@ -85,51 +85,51 @@ func raw(body func(d dialect) []provider.Bytes, more provider.Raw) func(dialect)
 	}
 }
 
-func texts(list ...string) (body []provider.Bytes) {
+func bytesOf(list ...string) (body []provider.Bytes) {
 	for _, text := range list {
 		body = append(body, provider.Bytes{Text: text})
 	}
 	return body
 }
 
-// tools returns a script in which the model makes these calls.
-func tools(list ...provider.Call) func(dialect) []provider.Turn {
+// makeCalls returns a script in which the model makes these calls.
+func makeCalls(list ...provider.Call) func(dialect) []provider.Turn {
 	return func(dialect) []provider.Turn { return []provider.Turn{{Call: list}, {Say: "got $RESULTS"}} }
 }
 
-// spoiling are the faulty answers by name.
-var spoiling = map[string]spoilt{
-	"stall":            {failing(provider.Failure{After: 6, Hang: true}), "error", "Well", "took longer than 2s", "active", 2},
-	"reset":            {failing(provider.Failure{After: 6, Cut: true}), "error", "Well", "cut off", "active", 0},
-	"error in between": {failing(provider.Failure{After: 6, Message: "it broke"}), "error", "Well", "it broke", "active", 0},
-	"half a frame": {raw(func(d dialect) []provider.Bytes {
-		return texts(d.begun, strings.TrimRight(d.begun, "\n")[:len(d.begun)-12])
-	}, provider.Raw{}), "error", "Well", "cut off", "active", 0},
-	"garbage": {raw(func(d dialect) []provider.Bytes { return texts(d.begun, d.garbage) }, provider.Raw{}), "error", "Well", "does not read", "active", 0},
-	"wrong type": {raw(func(dialect) []provider.Bytes { return texts("<html>Sign in</html>") },
-		provider.Raw{Header: map[string]string{"Content-Type": "text/html"}}), "error", "", "Sign in", "active", 0},
-	"64 MiB": {raw(func(d dialect) []provider.Bytes {
+// faultyAnswers are the faulty answers by name.
+var faultyAnswers = map[string]faultyAnswer{
+	"stall":            {turns: failEveryAttempt(provider.Failure{After: 6, Hang: true}), state: "error", text: "Well", contains: "took longer than 2s", keyState: "active", maxSeconds: 2},
+	"reset":            {turns: failEveryAttempt(provider.Failure{After: 6, Cut: true}), state: "error", text: "Well", contains: "cut off", keyState: "active"},
+	"error in between": {turns: failEveryAttempt(provider.Failure{After: 6, Message: "it broke"}), state: "error", text: "Well", contains: "it broke", keyState: "active"},
+	"half a frame": {turns: sendRaw(func(d dialect) []provider.Bytes {
+		return bytesOf(d.begun, strings.TrimRight(d.begun, "\n")[:len(d.begun)-12])
+	}, provider.Raw{}), state: "error", text: "Well", contains: "cut off", keyState: "active"},
+	"garbage": {turns: sendRaw(func(d dialect) []provider.Bytes { return bytesOf(d.begun, d.garbage) }, provider.Raw{}), state: "error", text: "Well", contains: "does not read", keyState: "active"},
+	"wrong type": {turns: sendRaw(func(dialect) []provider.Bytes { return bytesOf("<html>Sign in</html>") },
+		provider.Raw{Header: map[string]string{"Content-Type": "text/html"}}), state: "error", text: "", contains: "Sign in", keyState: "active"},
+	"64 MiB": {turns: sendRaw(func(d dialect) []provider.Bytes {
 		open, _, _ := strings.Cut(d.garbage, "oops")
-		return append(texts(d.begun, open), provider.Bytes{Text: strings.Repeat("x", 1<<20), Repeat: 64})
-	}, provider.Raw{}), "error", "Well", "longer than", "active", 0},
-	"no UTF-8": {raw(func(d dialect) []provider.Bytes {
+		return append(bytesOf(d.begun, open), provider.Bytes{Text: strings.Repeat("x", 1<<20), Repeat: 64})
+	}, provider.Raw{}), state: "error", text: "Well", contains: "longer than", keyState: "active"},
+	"no UTF-8": {turns: sendRaw(func(d dialect) []provider.Bytes {
 		before, after, _ := strings.Cut(d.begun, "Well")
 		return []provider.Bytes{{Text: before + "Well", Base64: []byte{0xff, 0xfe}}, {Text: after}}
-	}, provider.Raw{}), "error", "Well\ufffd\ufffd", "cut off", "active", 0},
-	"no such key": {failing(provider.Failure{Status: 401, Message: "no such key"}), "error", "", "no such key", "invalid", 0},
-	"too many":    {failing(provider.Failure{Status: 429, Header: map[string]string{"Retry-After": "600"}}), "error", "", "no key can be used", "cooling", 0},
-	"once overloaded": {func(dialect) []provider.Turn {
+	}, provider.Raw{}), state: "error", text: "Well\ufffd\ufffd", contains: "cut off", keyState: "active"},
+	"no such key": {turns: failEveryAttempt(provider.Failure{Status: 401, Message: "no such key"}), state: "error", text: "", contains: "no such key", keyState: "invalid"},
+	"too many":    {turns: failEveryAttempt(provider.Failure{Status: 429, Header: map[string]string{"Retry-After": "600"}}), state: "error", text: "", contains: "no key can be used", keyState: "cooling"},
+	"once overloaded": {turns: func(dialect) []provider.Turn {
 		return []provider.Turn{{Say: "Well then", Fail: []provider.Failure{{Status: 503}}}}
-	}, "done", "Well then", "", "active", 0},
-	"broken arguments": {tools(provider.Call{Tool: "notebook", Raw: `{"action": 5 5`}), "done", "got", "error", "active", 0},
-	"unknown tool":     {raw(func(d dialect) []provider.Bytes { return texts(d.stranger) }, provider.Raw{}), "done", "got", "there is no such tool", "active", 0},
-	"200 calls": {func(d dialect) []provider.Turn {
+	}, state: "done", text: "Well then", keyState: "active"},
+	"broken arguments": {turns: makeCalls(provider.Call{Tool: "notebook", Raw: `{"action": 5 5`}), state: "done", text: "got", contains: "error", keyState: "active"},
+	"unknown tool":     {turns: sendRaw(func(d dialect) []provider.Bytes { return bytesOf(d.stranger) }, provider.Raw{}), state: "done", text: "got", contains: "there is no such tool", keyState: "active"},
+	"200 calls": {turns: func(d dialect) []provider.Turn {
 		var list []provider.Call
 		for range 200 {
 			list = append(list, provider.Call{Tool: "notebook", Args: json.RawMessage(`{"action":"list"}`)})
 		}
-		return tools(list...)(d)
-	}, "done", "got", "no more are made", "active", 0},
+		return makeCalls(list...)(d)
+	}, state: "done", text: "got", contains: "no more are made", keyState: "active"},
 }
 
 // TestSpoiltAnswers has turns get every faulty answer, in each of the five APIs. Every turn must end in the expected state
@@ -139,7 +139,7 @@ func TestSpoiltAnswers(t *testing.T) {
 	var script provider.Script
 	var providers []string
 	for kind, d := range dialects {
-		for name, s := range spoiling {
+		for name, s := range faultyAnswers {
 			script.Conversations = append(script.Conversations, provider.Conversation{When: provider.When{Prompt: kind + ", " + name + "."}, Turns: s.turns(d), Aside: "got no tools"})
 		}
 	}
@@ -154,27 +154,27 @@ func TestSpoiltAnswers(t *testing.T) {
 	})
 	slug := func(kind, name string) string { return kind + "-" + strings.ReplaceAll(name, " ", "-") }
 	for kind := range dialects {
-		for name := range spoiling {
+		for name := range faultyAnswers {
 			providers = append(providers, fmt.Sprintf(`%q:{"kind":%q,"baseURL":%q,"keys":[{"label":"a","secret":"x"}]}`, slug(kind, name), kind, at.URL+"/v1"))
 		}
 	}
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil, `"siyuan":{}`, `"providers":{`+strings.Join(providers, ",")+`}`)
 	g := p.Serve(t, settings)
 	control := g.Control(t)
 	t.Run("turns", func(t *testing.T) {
 		for kind := range dialects {
-			for name, s := range spoiling {
+			for name, s := range faultyAnswers {
 				t.Run(kind+" "+name, func(t *testing.T) {
 					t.Parallel()
 					_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 					status, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json",
-						fmt.Sprintf(`{"userMessage":{"text":%q},"overrides":{"model":%q,"maxTurnSeconds":%d}}`, kind+", "+name+".", slug(kind, name)+"/m", cmp.Or(s.limit, 60)))
+						fmt.Sprintf(`{"userMessage":{"text":%q},"overrides":{"model":%q,"maxTurnSeconds":%d}}`, kind+", "+name+".", slug(kind, name)+"/m", cmp.Or(s.maxSeconds, 60)))
 					if status != http.StatusAccepted {
 						t.Fatalf("status %d: %s", status, accepted.Raw)
 					}
-					end := ended(t, g, accepted.Get("turnId").String())
-					if end.Get("state").String() != s.state || !strings.HasPrefix(textOf(end), s.text) || !strings.Contains(end.Raw, s.says) {
+					end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
+					if end.Get("state").String() != s.state || !strings.HasPrefix(textOf(end), s.text) || !strings.Contains(end.Raw, s.contains) {
 						t.Errorf("it ended %s with %.80q: %.700s", end.Get("state"), textOf(end), end.Get("error").Raw)
 					}
 				})
@@ -192,12 +192,12 @@ func TestSpoiltAnswers(t *testing.T) {
 	}
 	for _, k := range gjson.Get(out, "keys").Array() {
 		for kind := range dialects {
-			for name, s := range spoiling {
+			for name, s := range faultyAnswers {
 				state := k.Get("models.0.state").String() // the state for the one model, which may differ from the key's own
 				if state == "" {
 					state = k.Get("state").String()
 				}
-				if k.Get("provider").String() == slug(kind, name) && state != s.key {
+				if k.Get("provider").String() == slug(kind, name) && state != s.keyState {
 					t.Errorf("the key of %s, %s is %s", kind, name, k.Raw)
 				}
 			}

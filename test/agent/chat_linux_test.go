@@ -19,16 +19,16 @@ import (
 // TestFirstScreen measures how soon `collie chat` shows its first screen. The budget is 150 ms; the median of eleven starts
 // may be at most five times that.
 func TestFirstScreen(t *testing.T) {
-	p, settings := world(t, answers())
+	p, settings := newPrograms(t, scriptOf())
 	home := t.TempDir()
 	var took []time.Duration
 	for range 11 {
 		begun := time.Now()
 		s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
-		s.Shows("collie chat")
+		s.WaitFor("collie chat")
 		took = append(took, time.Since(begun))
-		s.Types("\x03\x03")
-		s.Ends(0)
+		s.Type("\x03\x03")
+		s.WaitForExit(0)
 	}
 	slices.Sort(took)
 	await.Within(t, "the first screen, median", took[len(took)/2], 5*150*time.Millisecond)
@@ -38,9 +38,9 @@ func TestFirstScreen(t *testing.T) {
 // again after a restart.
 func TestChatAtATerminal(t *testing.T) {
 	t.Parallel()
-	p, settings := world(t, answers(
+	p, settings := newPrograms(t, scriptOf(
 		provider.Turn{Say: "# 茶\n\n乌龙 **at** four"},
-		calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is there"},
+		callTurn("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is there"},
 		provider.Turn{Say: "it is said"},
 	))
 	home := t.TempDir()
@@ -48,29 +48,29 @@ func TestChatAtATerminal(t *testing.T) {
 		return terminal.Run(t, size, p.Collie, append([]string{"chat", "--home", home, "--config", settings}, args...)...)
 	}
 	s := chat(terminal.Size{Columns: 80, Rows: 24})
-	s.Shows("collie chat")
-	s.Types("你好\r") // most likely before the conversation is open
-	s.Shows("乌龙", "tokens in")
-	s.Types("rename it\r")
-	s.Shows("Run it?")
+	s.WaitFor("collie chat")
+	s.Type("你好\r") // most likely before the conversation is open
+	s.WaitFor("乌龙", "tokens in")
+	s.Type("rename it\r")
+	s.WaitFor("Run it?")
 	s.Resize(terminal.Size{Columns: 40, Rows: 12})
-	s.Types("y")
-	s.Shows("it is there", "tokens in")
-	s.Types("half typed")
-	s.Types("\x03")
-	s.Shows("again leaves")
-	s.Types("\x03")
-	s.Ends(0)
+	s.Type("y")
+	s.WaitFor("it is there", "tokens in")
+	s.Type("half typed")
+	s.Type("\x03")
+	s.WaitFor("again leaves")
+	s.Type("\x03")
+	s.WaitForExit(0)
 
 	s = chat(terminal.Size{Columns: 200, Rows: 60}, "--continue")
-	s.Shows("half typed")
-	s.Types("\x04\x03\x03")
-	s.Ends(0)
+	s.WaitFor("half typed")
+	s.Type("\x04\x03\x03")
+	s.WaitForExit(0)
 
 	s = chat(terminal.Size{Columns: 80, Rows: 24}, "--continue", "and again")
-	s.Shows("it is said", "tokens in", "half typed") // what was being typed waits for its turn
-	s.Types("\x03\x03")
-	s.Ends(0)
+	s.WaitFor("it is said", "tokens in", "half typed") // what was being typed waits for its turn
+	s.Type("\x03\x03")
+	s.WaitForExit(0)
 
 	out, stderr, code := p.RunOn(t, home, strings.NewReader("/fs ls --path /Welcome\n"), "chat", "--continue", "--config", settings)
 	if code != 0 || !strings.Contains(out, "Minutes") {
@@ -83,8 +83,8 @@ func TestChatAtATerminal(t *testing.T) {
 // a file. Calls of a turn that answers again need a confirmation too.
 func TestBranchesAtATerminal(t *testing.T) {
 	t.Parallel()
-	move := calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
-	p, settings := world(t, provider.Script{Conversations: []provider.Conversation{
+	move := callTurn("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
+	p, settings := newPrograms(t, provider.Script{Conversations: []provider.Conversation{
 		{When: provider.When{Prompt: "move it"}, Turns: []provider.Turn{move, {Say: "it is there"}, {Say: "I read the file"}}},
 		{Turns: []provider.Turn{{Say: "oolong"}}},
 	}})
@@ -93,42 +93,42 @@ func TestBranchesAtATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
-	s.Shows("collie chat")
-	s.Types("茶 or coffee?\r")
-	s.Shows("oolong", "tokens in")
-	s.Types("/aga")
-	s.Shows("answered once more")
-	s.Types("\t\r")
-	s.Shows("oolong", "tokens in")
-	s.Types("/branches\r")
-	s.Shows("1  2/2  answer")
-	s.Types("/branch 1\r")
-	s.Shows("branch 1/2", "oolong")
-	s.Types("/edit\r")
-	s.Shows("in place of an earlier message")
-	s.Types(" then move it\r")
-	s.Shows("茶 or coffee? then move it", "Run it?")
-	s.Types("n")
-	s.Shows("it is there", "tokens in")
-	s.Types("/branches\r")
-	s.Shows("1  2/2  you")
-	s.Types("/branch 9 9\r")
-	s.Shows("which one?")
-	s.Types("\x15/again")
-	s.Shows("answered once more") // so that the question is drawn again
-	s.Types("\r")
-	s.Shows("Run it?")
-	s.Types("y")
-	s.Shows("it is there", "tokens in")
-	s.Types("read @" + dir + "/乌")
-	s.Types("\t")
-	s.Shows("乌龙.txt")
-	s.Types("and @nothing.txt\r")
-	s.Shows("there is no file nothing.txt", "I read the file", "tokens in")
-	s.Types("/new\r")
-	s.Shows("a new conversation")
-	s.Types("\x03\x03")
-	s.Ends(0)
+	s.WaitFor("collie chat")
+	s.Type("茶 or coffee?\r")
+	s.WaitFor("oolong", "tokens in")
+	s.Type("/aga")
+	s.WaitFor("answered once more")
+	s.Type("\t\r")
+	s.WaitFor("oolong", "tokens in")
+	s.Type("/branches\r")
+	s.WaitFor("1  2/2  answer")
+	s.Type("/branch 1\r")
+	s.WaitFor("branch 1/2", "oolong")
+	s.Type("/edit\r")
+	s.WaitFor("in place of an earlier message")
+	s.Type(" then move it\r")
+	s.WaitFor("茶 or coffee? then move it", "Run it?")
+	s.Type("n")
+	s.WaitFor("it is there", "tokens in")
+	s.Type("/branches\r")
+	s.WaitFor("1  2/2  you")
+	s.Type("/branch 9 9\r")
+	s.WaitFor("which one?")
+	s.Type("\x15/again")
+	s.WaitFor("answered once more") // so that the question is drawn again
+	s.Type("\r")
+	s.WaitFor("Run it?")
+	s.Type("y")
+	s.WaitFor("it is there", "tokens in")
+	s.Type("read @" + dir + "/乌")
+	s.Type("\t")
+	s.WaitFor("乌龙.txt")
+	s.Type("and @nothing.txt\r")
+	s.WaitFor("there is no file nothing.txt", "I read the file", "tokens in")
+	s.Type("/new\r")
+	s.WaitFor("a new conversation")
+	s.Type("\x03\x03")
+	s.WaitForExit(0)
 
 	out, stderr, code := p.RunOn(t, home, strings.NewReader("/branches\n/edit 7\n"), "chat", "--continue", "--config", settings)
 	if code == 0 || !strings.Contains(out, "1  2/2  you") || !strings.Contains(out, "2  2/2  answer") || !strings.Contains(stderr, "there are only 2 messages of yours") {
@@ -156,29 +156,29 @@ func newest(t *testing.T, p gateway.Programs, home, settings string) string {
 // the texts of the server.
 func TestPromptsAndResourcesAtATerminal(t *testing.T) {
 	t.Parallel()
-	p, settings := world(t, provider.Script{Conversations: []provider.Conversation{
+	p, settings := newPrograms(t, provider.Script{Conversations: []provider.Conversation{
 		{When: provider.When{Prompt: "Greet Ada Lovelace in a formal style."}, Turns: []provider.Turn{{Say: "Dear Countess"}, {Say: "it says hello"}}},
 	}}, gateway.Server{Name: "every"})
 	home := t.TempDir()
 	s := terminal.Run(t, terminal.Size{Columns: 100, Rows: 30}, p.Collie, "chat", "--home", home, "--config", settings)
-	s.Shows("collie chat")
-	s.Types("/every:gr")
-	s.Shows("/every:greet  Greets somebody.")
-	s.Types("\t")
-	s.Types("st")
-	s.Shows("style=")
-	s.Types("\tformal\r")
-	s.Shows("name is missing: /every:greet name=… [style=…]")
-	s.Types(` "Ada Lovelace"` + "\r")
-	s.Shows("Dear Countess", "tokens in")
-	s.Types("what is @fake://sta")
-	s.Shows("fake://static/hello  hello")
-	s.Types("tic/hello and @fake://none ?\r")
-	s.Shows("no server has the resource fake://none", "it says hello", "tokens in")
-	s.Types("/every:other\r")
-	s.Shows("no server has that prompt", "every:greet, every:plain")
-	s.Types("\x15\x03\x03")
-	s.Ends(0)
+	s.WaitFor("collie chat")
+	s.Type("/every:gr")
+	s.WaitFor("/every:greet  Greets somebody.")
+	s.Type("\t")
+	s.Type("st")
+	s.WaitFor("style=")
+	s.Type("\tformal\r")
+	s.WaitFor("name is missing: /every:greet name=… [style=…]")
+	s.Type(` "Ada Lovelace"` + "\r")
+	s.WaitFor("Dear Countess", "tokens in")
+	s.Type("what is @fake://sta")
+	s.WaitFor("fake://static/hello  hello")
+	s.Type("tic/hello and @fake://none ?\r")
+	s.WaitFor("no server has the resource fake://none", "it says hello", "tokens in")
+	s.Type("/every:other\r")
+	s.WaitFor("no server has that prompt", "every:greet, every:plain")
+	s.Type("\x15\x03\x03")
+	s.WaitForExit(0)
 	exported, stderr, code := p.Run(t, home, "sessions", "export", newest(t, p, home, settings), "--format", "json", "--config", settings)
 	if code != 0 || !strings.Contains(exported, "every:greet.md") || !strings.Contains(exported, `"hello"`) {
 		t.Errorf("exit %d, want both attachments in\n%s\n%s", code, exported, stderr)
@@ -193,19 +193,19 @@ func TestPromptsAndResourcesAtATerminal(t *testing.T) {
 // reaches the model at its next step.
 func TestSteerAndQueueAtATerminal(t *testing.T) {
 	t.Parallel()
-	slow := calls("fs", `{"action":"ls","path":"/"}`)
+	slow := callTurn("fs", `{"action":"ls","path":"/"}`)
 	slow.Say, slow.Chunk, slow.Pace = strings.Repeat("word ", 60), 5, provider.Duration(30*time.Millisecond)
-	p, settings := world(t, answers(slow, provider.Turn{Say: "short it is"}, provider.Turn{Think: strings.Repeat("hm ", 60), Chunk: 5, Pace: provider.Duration(50 * time.Millisecond), Say: "that one waited"}))
+	p, settings := newPrograms(t, scriptOf(slow, provider.Turn{Say: "short it is"}, provider.Turn{Think: strings.Repeat("hm ", 60), Chunk: 5, Pace: provider.Duration(50 * time.Millisecond), Say: "that one waited"}))
 	s := terminal.Run(t, terminal.Size{Columns: 100, Rows: 40}, p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
-	s.Shows("collie chat")
-	s.Types("tell me all\r")
-	s.Shows("word word")
-	s.Types("then the next\r")
-	s.Shows("it waits until the answer is finished")
-	s.Types("/steer be short\r")
-	s.Shows("fs ls", "path: /", "the model was told: be short", "short it is", "tokens in", "thought for", "that one waited", "tokens in")
-	s.Types("/steer\r")
-	s.Shows("expected a text for the model")
-	s.Types("\x03\x03")
-	s.Ends(0)
+	s.WaitFor("collie chat")
+	s.Type("tell me all\r")
+	s.WaitFor("word word")
+	s.Type("then the next\r")
+	s.WaitFor("it waits until the answer is finished")
+	s.Type("/steer be short\r")
+	s.WaitFor("fs ls", "path: /", "the model was told: be short", "short it is", "tokens in", "thought for", "that one waited", "tokens in")
+	s.Type("/steer\r")
+	s.WaitFor("expected a text for the model")
+	s.Type("\x03\x03")
+	s.WaitForExit(0)
 }

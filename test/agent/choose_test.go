@@ -17,7 +17,7 @@ func TestNoModelIsChosen(t *testing.T) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"m-1"},{"id":"m-2"}]}`)
 	}))
 	t.Cleanup(srv.Close)
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	provider := fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, srv.URL+"/v1")
 	for agent, want := range map[string]string{
 		`"agent":{"provider":"fake"}`: "no model is chosen; there are fake/m-1, fake/m-2: ",

@@ -23,15 +23,15 @@ import (
 	"collie/test/gateway"
 )
 
-// counted is an MCP server with a tool that runs commands. It counts its calls.
-type counted struct {
+// countingServer is an MCP server with a tool that runs commands. It counts its calls.
+type countingServer struct {
 	*httptest.Server
 	calls atomic.Int32
 }
 
-func newCounted(t *testing.T) *counted {
+func newCountingServer(t *testing.T) *countingServer {
 	t.Helper()
-	s := &counted{}
+	s := &countingServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		if err != nil || r.Method != http.MethodPost {
@@ -60,22 +60,22 @@ func newCounted(t *testing.T) *counted {
 	return s
 }
 
-// strict is a gateway that enforces the firewall's rules for every origin. Its guardian, a second model that reviews calls,
+// strictGateway is a gateway that enforces the firewall's rules for every origin. Its guardian, a second model that reviews calls,
 // finds nothing wrong with any call.
-type strict struct {
+type strictGateway struct {
 	*gateway.Gateway
 	gateway.Programs
-	settings      string
-	token, bridge string
-	control       string
-	server        *counted
-	model, second *provider.Server
+	settings        string
+	token, bridge   string
+	control         string
+	server          *countingServer
+	model, guardian *provider.Server
 }
 
-// newStrict starts the gateway. Its model calls the tool that runs commands with this command.
-func newStrict(t *testing.T, command string) *strict {
+// startStrictGateway starts the gateway. Its model calls the tool that runs commands with this command.
+func startStrictGateway(t *testing.T, command string) *strictGateway {
 	t.Helper()
-	s := &strict{Programs: gateway.Place(t), server: newCounted(t)}
+	s := &strictGateway{Programs: gateway.LinkPrograms(t), server: newCountingServer(t)}
 	start := func(script provider.Script) (*provider.Server, string) {
 		fake, err := provider.New(script, provider.Options{})
 		if err != nil {
@@ -89,29 +89,29 @@ func newStrict(t *testing.T, command string) *strict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, first := start(answers(calls("shell__run", string(args)), provider.Turn{Say: "got $RESULTS"}))
-	second, other := start(answers(provider.Turn{Say: `{"risk":"none","categories":["fine"],"reason":"fine","confidence":1}`}))
-	s.model, s.second = model, second
+	model, first := start(scriptOf(callTurn("shell__run", string(args)), provider.Turn{Say: "got $RESULTS"}))
+	second, other := start(scriptOf(provider.Turn{Say: `{"risk":"none","categories":["fine"],"reason":"fine","confidence":1}`}))
+	s.model, s.guardian = model, second
 	s.settings = s.Settings(t, []gateway.Server{{Name: "shell", Entry: fmt.Sprintf(`{"url":%q}`, s.server.URL)}},
 		`"providers":{"fake":`+first+`,"second":`+other+`}`, `"agent":{"model":"fake/m"}`,
 		`"guard":{"clients":"enforce","guardian":{"mode":"enforce","model":"second/m"}}`)
 	s.Gateway = s.Serve(t, s.settings)
-	s.Started(t)
+	s.AwaitReady(t)
 	s.token, s.control, s.bridge = s.Keys(t)
-	program(t, s.Home)
+	writeFakeAgent(t, s.Home)
 	return s
 }
 
-// entry is a way to make a call without a person who could be asked. Its name begins with the origin of the call.
-type entry struct {
+// wayToCall is a way to make a call without a person who could be asked. Its name begins with the origin of the call.
+type wayToCall struct {
 	name string
-	call func(t *testing.T, s *strict, command string) string // the outcome
+	call func(t *testing.T, s *strictGateway, command string) string // the outcome
 }
 
-// entries returns the ways to make a call, at least one for each origin.
-func entries() []entry {
-	post := func(path, body string, token func(*strict) string, head ...string) func(*testing.T, *strict, string) string {
-		return func(t *testing.T, s *strict, command string) string {
+// waysToCall returns the ways to make a call, at least one for each origin.
+func waysToCall() []wayToCall {
+	postCall := func(path, body string, token func(*strictGateway) string, head ...string) func(*testing.T, *strictGateway, string) string {
+		return func(t *testing.T, s *strictGateway, command string) string {
 			t.Helper()
 			quoted, err := json.Marshal(command)
 			if err != nil {
@@ -139,8 +139,8 @@ func entries() []entry {
 			return string(raw)
 		}
 	}
-	run := func(args ...string) func(*testing.T, *strict, string) string {
-		return func(t *testing.T, s *strict, command string) string {
+	runCommand := func(args ...string) func(*testing.T, *strictGateway, string) string {
+		return func(t *testing.T, s *strictGateway, command string) string {
 			t.Helper()
 			line := slices.Clone(args)
 			for i := range line {
@@ -155,18 +155,18 @@ func entries() []entry {
 	const mcp = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shell__run","arguments":{"command":COMMAND},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 	modern := []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "shell__run"}
-	token := func(s *strict) string { return s.token }
-	return []entry{
-		{"direct, a command", run("call", "shell__run", "--command", "COMMAND", "--json")},
-		{"direct, control key", post("/api/v1/calls", api, func(s *strict) string { return s.control })},
-		{"chat", run("agent", "run", "go on")},
-		{"chat, alone", run("agent", "run", "go on", "--local")},
-		{"mcp-local, token", post("/api/v1/calls", api, token)},
-		{"mcp-local, bridge", post("/api/v1/calls", api, func(s *strict) string { return s.bridge })},
-		{"mcp-local", post("/mcp", mcp, token, modern...)},
-		{"mcp-remote", post("/mcp", mcp, token, append(modern, "X-Forwarded-For", "192.0.2.1")...)},
-		{"cli-agent", run("agent", "run", "mcp shell__run "+arguments, "--agent", "fake")},
-		{"cli-agent, alone", run("agent", "run", "mcp shell__run "+arguments, "--agent", "fake", "--local")},
+	token := func(s *strictGateway) string { return s.token }
+	return []wayToCall{
+		{"direct, a command", runCommand("call", "shell__run", "--command", "COMMAND", "--json")},
+		{"direct, control key", postCall("/api/v1/calls", api, func(s *strictGateway) string { return s.control })},
+		{"chat", runCommand("agent", "run", "go on")},
+		{"chat, alone", runCommand("agent", "run", "go on", "--local")},
+		{"mcp-local, token", postCall("/api/v1/calls", api, token)},
+		{"mcp-local, bridge", postCall("/api/v1/calls", api, func(s *strictGateway) string { return s.bridge })},
+		{"mcp-local", postCall("/mcp", mcp, token, modern...)},
+		{"mcp-remote", postCall("/mcp", mcp, token, append(modern, "X-Forwarded-For", "192.0.2.1")...)},
+		{"cli-agent", runCommand("agent", "run", "mcp shell__run "+arguments, "--agent", "fake")},
+		{"cli-agent, alone", runCommand("agent", "run", "mcp shell__run "+arguments, "--agent", "fake", "--local")},
 	}
 }
 
@@ -176,8 +176,8 @@ func entries() []entry {
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	const command = "make deploy"
-	s := newStrict(t, command)
-	for _, e := range entries() {
+	s := startStrictGateway(t, command)
+	for _, e := range waysToCall() {
 		if e.name == "direct, a command" || e.name == "direct, control key" {
 			continue // a typed command needs no confirmation
 		}
@@ -209,8 +209,8 @@ func TestNobodyThere(t *testing.T) {
 func TestDeniedCallsGoNowhere(t *testing.T) {
 	t.Parallel()
 	const command = "rm -rf /"
-	s := newStrict(t, command)
-	for _, e := range entries() {
+	s := startStrictGateway(t, command)
+	for _, e := range waysToCall() {
 		got := strings.ReplaceAll(e.call(t, s, command), `\`, "")
 		want := []string{`"type":"permission_denied"`, `"stage":"firewall"`, `"rule":"command.everything"`, `"risk":"critical"`, `"retryable":false`}
 		if strings.HasPrefix(e.name, "direct") { // here a person would be asked
@@ -223,7 +223,7 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 			}
 		}
 	}
-	if n, asked := s.server.calls.Load(), len(s.second.Requests()); n > 0 || asked > 0 {
+	if n, asked := s.server.calls.Load(), len(s.guardian.Requests()); n > 0 || asked > 0 {
 		t.Errorf("%d calls reached the server, and %d the guardian", n, asked)
 	}
 	await.Until(t, "a decision on record for each", func() bool {
@@ -233,9 +233,9 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 				decided++
 			}
 		}
-		return decided == len(entries())
+		return decided == len(waysToCall())
 	})
-	for _, e := range entries() {
+	for _, e := range waysToCall() {
 		if strings.HasPrefix(e.name, "mcp-local") {
 			_ = e.call(t, s, "ls")
 		}
@@ -250,8 +250,9 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 func TestKilledWhileAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	const command = "make deploy"
-	s := newStrict(t, command)
-	client := entries()[6]
+	s := startStrictGateway(t, command)
+	ways := waysToCall()
+	client := ways[slices.IndexFunc(ways, func(w wayToCall) bool { return w.name == "mcp-local" })]
 	ask := func() (code string) {
 		got := strings.ReplaceAll(client.call(t, s, command), `\`, "")
 		_, rest, found := strings.Cut(got, `"confirmationCode":"`)
@@ -265,20 +266,20 @@ func TestKilledWhileAPersonIsAsked(t *testing.T) {
 	if code == "" {
 		t.Fatal("no code")
 	}
-	again := func() {
+	killAndServe := func() {
 		s.Signal(os.Kill)
 		s.ExitCode()
 		s.Gateway = s.ServeIn(t, s.Home, s.settings)
-		s.Started(t)
+		s.AwaitReady(t)
 		s.token, s.control, s.bridge = s.Keys(t)
 	}
-	again()
+	killAndServe()
 	if next := ask(); next != code {
 		t.Errorf("after the kill the call waits under %s, it was %s", next, code)
 	}
 	pending := filepath.Join(s.Home, "state", "pending")
-	answer(t, pending, code)
-	again()
+	approveCall(t, pending, code)
+	killAndServe()
 	if n := s.server.calls.Load(); n > 0 {
 		t.Errorf("%d calls ran before the client came back", n)
 	}
@@ -290,8 +291,8 @@ func TestKilledWhileAPersonIsAsked(t *testing.T) {
 	}
 }
 
-// answer approves a waiting call, as `collie confirm` does.
-func answer(t *testing.T, dir, code string) {
+// approveCall approves a waiting call, as `collie confirm` does.
+func approveCall(t *testing.T, dir, code string) {
 	t.Helper()
 	if _, err := gate.OpenPending(dir).Answer(context.Background(), code, true); err != nil {
 		t.Fatal(err)

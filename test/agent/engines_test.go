@@ -21,7 +21,7 @@ import (
 // and cli (agents of other programs). The turn must name the engine, and the audit log the origin of its calls.
 func TestEngines(t *testing.T) {
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
-		{When: provider.When{Prompt: "list them"}, Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
+		{When: provider.When{Prompt: "list them"}, Turns: []provider.Turn{callTurn("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
 		{Turns: []provider.Turn{{Say: "talked"}}},
 	}}, provider.Options{})
 	if err != nil {
@@ -29,34 +29,34 @@ func TestEngines(t *testing.T) {
 	}
 	at := httptest.NewServer(fake)
 	t.Cleanup(at.Close)
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil, `"siyuan":{}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"), `"agent":{"model":"fake/m"}`)
 	g := p.Serve(t, settings)
-	g.Started(t)
+	g.AwaitReady(t)
 	control := g.Control(t)
-	program(t, g.Home)
+	writeFakeAgent(t, g.Home)
 	for _, tt := range []struct {
-		engine, text string
-		runs         string // the engine
-		asked        int    // requests to the model
-		tools        bool   // that the model is shown
-		call         bool
-		answer       string
+		engine, text string // what the person chooses, and sends
+		runs         string // the engine that answers
+		asked        int    // how many requests the model gets
+		tools        bool   // whether it is shown tools
+		call         bool   // whether a tool is called
+		answer       string // a part of the answer
 	}{
-		{"chat", "hello", "chat", 1, false, false, "talked"},
-		{"chat", "/notebook list", "chat", 1, false, false, "talked"},
-		{"react", "hello", "react", 1, true, false, "talked"},
-		{"react", "list them", "react", 2, true, true, "Welcome"},
-		{"react", "/notebook list", "react", 1, true, false, "talked"},
-		{"direct", "/notebook list", "direct", 0, false, true, "Welcome"},
-		{"direct", "notebook list", "direct", 0, false, true, "Welcome"},
-		{"direct", "/help notebook", "direct", 0, false, false, "set_open_state"},
-		{"auto", "/notebook list", "direct", 0, false, true, "Welcome"},
-		{"auto", "list them", "react", 2, true, true, "Welcome"},
-		{"auto", "//notebook list", "react", 1, true, false, "talked"},
-		{"", "/notebook list", "direct", 0, false, true, "Welcome"},
-		{"cli", "say from afar", "cli", 0, false, false, "from afar"},
-		{"cli", "call read notes", "cli", 0, false, true, ""},
+		{engine: "chat", text: "hello", runs: "chat", asked: 1, answer: "talked"},
+		{engine: "chat", text: "/notebook list", runs: "chat", asked: 1, answer: "talked"},
+		{engine: "react", text: "hello", runs: "react", asked: 1, tools: true, answer: "talked"},
+		{engine: "react", text: "list them", runs: "react", asked: 2, tools: true, call: true, answer: "Welcome"},
+		{engine: "react", text: "/notebook list", runs: "react", asked: 1, tools: true, answer: "talked"},
+		{engine: "direct", text: "/notebook list", runs: "direct", call: true, answer: "Welcome"},
+		{engine: "direct", text: "notebook list", runs: "direct", call: true, answer: "Welcome"},
+		{engine: "direct", text: "/help notebook", runs: "direct", answer: "set_open_state"},
+		{engine: "auto", text: "/notebook list", runs: "direct", call: true, answer: "Welcome"},
+		{engine: "auto", text: "list them", runs: "react", asked: 2, tools: true, call: true, answer: "Welcome"},
+		{engine: "auto", text: "//notebook list", runs: "react", asked: 1, tools: true, answer: "talked"},
+		{text: "/notebook list", runs: "direct", call: true, answer: "Welcome"},
+		{engine: "cli", text: "say from afar", runs: "cli", answer: "from afar"},
+		{engine: "cli", text: "call read notes", runs: "cli", call: true},
 	} {
 		t.Run(tt.engine+" "+tt.text, func(t *testing.T) {
 			_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
@@ -66,15 +66,19 @@ func TestEngines(t *testing.T) {
 			if status != http.StatusAccepted {
 				t.Fatalf("status %d: %s", status, accepted.Raw)
 			}
-			end := ended(t, g, accepted.Get("turnId").String())
+			end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
 			if end.Get("state").String() != "done" || end.Get("engine").String() != tt.runs || !strings.Contains(textOf(end), tt.answer) {
 				t.Errorf("it ended %s", end.Raw)
 			}
 			if end.Get("ownTools").Bool() != (tt.runs == "cli") {
 				t.Errorf("ownTools is %s", end.Get("ownTools").Raw)
 			}
-			if made := len(end.Get("calls").Array()); made == 1 != tt.call || made > 1 {
-				t.Errorf("%d calls", made)
+			wantCalls := 0
+			if tt.call {
+				wantCalls = 1
+			}
+			if calls := len(end.Get("calls").Array()); calls != wantCalls {
+				t.Errorf("%d calls, want %d", calls, wantCalls)
 			}
 			requests := fake.Requests()[before:]
 			if len(requests) != tt.asked {
@@ -108,19 +112,20 @@ func TestEngines(t *testing.T) {
 func TestEnginesInOneConversation(t *testing.T) {
 	t.Parallel()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
-		{Aside: "talked", Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
+		// The answer to a request without tools, as the engine chat makes it, is "talked".
+		{Aside: "talked", Turns: []provider.Turn{callTurn("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
 	}}, provider.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := httptest.NewServer(fake)
 	t.Cleanup(at.Close)
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil, `"siyuan":{}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"), `"agent":{"model":"fake/m"}`)
 	g := p.Serve(t, settings)
-	g.Started(t)
+	g.AwaitReady(t)
 	control := g.Control(t)
-	program(t, g.Home)
+	writeFakeAgent(t, g.Home)
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 	parent := ""
 	for _, tt := range []struct{ engine, text, answer string }{
@@ -131,7 +136,7 @@ func TestEnginesInOneConversation(t *testing.T) {
 		if status != http.StatusAccepted {
 			t.Fatalf("%s: status %d: %s", tt.engine, status, accepted.Raw)
 		}
-		end := ended(t, g, accepted.Get("turnId").String())
+		end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
 		if end.Get("engine").String() != tt.engine || !strings.Contains(textOf(end), tt.answer) {
 			t.Errorf("%s ended %s", tt.engine, end.Raw)
 		}
@@ -153,8 +158,8 @@ func TestEnginesInOneConversation(t *testing.T) {
 	}
 }
 
-// program writes the definition of an agent named fake, which runs the scripted agent of package acptest.
-func program(t *testing.T, home string, ways ...string) {
+// writeFakeAgent writes the definition of an agent named fake, which runs the scripted agent of package acptest.
+func writeFakeAgent(t *testing.T, home string, ways ...string) {
 	t.Helper()
 	command, err := json.Marshal(acptest.Command(ways...))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"collie/test/gateway"
 )
 
-// files returns two entries of mcpServers for the public filesystem server, the second in the form that web pages show,
+// fileServerEntries returns two entries of mcpServers for the public filesystem server, the second in the form that web pages show,
 // and a file that the server may read.
-func files(t *testing.T) (entry, page, file string) {
+func fileServerEntries(t *testing.T) (entry, page, file string) {
 	t.Helper()
 	modules := binary.Packages(t, "../conformance")
 	folder := t.TempDir()
@@ -33,12 +33,12 @@ func files(t *testing.T) (entry, page, file string) {
 		`{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",%q],"cwd":%q}`, folder, filepath.Dir(modules)), file
 }
 
-// notes returns a script in which the model reads a file and writes its content into a note.
-func notes(file string) provider.Script {
-	return answers(
-		calls("read_text_file", fmt.Sprintf(`{"path":%q}`, file)),
-		calls("notebook", `{"action":"create","name":"Tea"}`),
-		calls("fs", `{"action":"write","path":"/Tea/When","markdown":"oolong at four"}`),
+// noteFileScript returns a script in which the model reads a file and writes its content into a note.
+func noteFileScript(file string) provider.Script {
+	return scriptOf(
+		callTurn("read_text_file", fmt.Sprintf(`{"path":%q}`, file)),
+		callTurn("notebook", `{"action":"create","name":"Tea"}`),
+		callTurn("fs", `{"action":"write","path":"/Tea/When","markdown":"oolong at four"}`),
 		provider.Turn{Say: "got $RESULTS"},
 	)
 }
@@ -46,7 +46,7 @@ func notes(file string) provider.Script {
 // A model reads a file through a public server and writes a note: from the command line, with the server in the settings
 // or as an entry that stands alone in a file, and over HTTP.
 func TestModelReadsFile(t *testing.T) {
-	entry, page, file := files(t)
+	entry, page, file := fileServerEntries(t)
 	allow := []string{"notebook.create", "fs.write"}
 	for name, bare := range map[string]bool{"settings": false, "an entry alone": true} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestModelReadsFile(t *testing.T) {
 			if bare {
 				servers = nil
 			}
-			p, settings := world(t, notes(file), servers...)
+			p, settings := newPrograms(t, noteFileScript(file), servers...)
 			args := []string{"agent", "run", "note what the file says", "--allow", allow[0], "--allow", allow[1], "--config", settings, "--json"}
 			server := "files"
 			if bare {
@@ -71,35 +71,35 @@ func TestModelReadsFile(t *testing.T) {
 				t.Errorf("exit %d\n%.4000s\n%s", code, out, stderr)
 			}
 			for _, tool := range []string{server, "notebook", "fs.write"} {
-				pairs(t, home, tool, 1)
+				wantAuditedCalls(t, home, tool, 1)
 			}
 			p.AwaitNone(t, leaveLimit)
 		})
 	}
 	t.Run("HTTP", func(t *testing.T) {
-		p, settings := world(t, notes(file), gateway.Server{Name: "files", Entry: entry})
+		p, settings := newPrograms(t, noteFileScript(file), gateway.Server{Name: "files", Entry: entry})
 		g := p.Serve(t, settings)
 		control := g.Control(t)
 		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"title":"tea"}`)
 		_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json",
 			`{"userMessage":{"text":"note what the file says"},"overrides":{"allow":["notebook.create","fs.write"]}}`)
 		turn := accepted.Get("turnId").String()
-		var f folded
+		var f heardTurn
 		f.listen(t, t.Context(), g, control, "/events?sessions="+made.Get("id").String(), turn, 0)
-		end := ended(t, g, turn)
+		end := awaitTurnEnd(t, g, turn)
 		if f.state != "done" || !f.started || f.text != textOf(end) || !strings.Contains(f.text, "/Tea/When") {
 			t.Errorf("heard %+v of %s", f, end.Raw)
 		}
 		if !strings.Contains(end.Raw, "oolong at four") {
 			t.Errorf("the file was not read: %s", end.Raw)
 		}
-		if note := call(t, g, "fs/read", map[string]any{"path": "/Tea/When"}).Raw; !strings.Contains(note, "oolong at four") {
+		if note := callAsPerson(t, g, "fs/read", map[string]any{"path": "/Tea/When"}).Raw; !strings.Contains(note, "oolong at four") {
 			t.Errorf("the note says %s", note)
 		}
 		g.Signal(os.Interrupt)
 		g.ExitCode()
 		for tool, want := range map[string]int{"files": 1, "notebook": 1, "fs.write": 1} {
-			pairs(t, g.Home, tool, want)
+			wantAuditedCalls(t, g.Home, tool, want)
 		}
 		p.AwaitNone(t, leaveLimit)
 	})

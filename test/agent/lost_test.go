@@ -20,10 +20,10 @@ import (
 	"collie/test/gateway"
 )
 
-var kills = flag.Int("kills", 3, "how often TestKilledGatewayLosesNothing kills a gateway")
+var killCount = flag.Int("kills", 3, "how often TestKilledGatewayLosesNothing kills a gateway")
 
-// folded is the state of a turn that a client puts together from the events it receives over HTTP.
-type folded struct {
+// heardTurn is the state of a turn that a client puts together from the events it receives over HTTP.
+type heardTurn struct {
 	text    string
 	seq     int64
 	started bool // a call was begun
@@ -33,7 +33,7 @@ type folded struct {
 
 // listen reads the events of path until the turn or the connection ends, or until it has read most events. With most 0
 // there is no such limit.
-func (f *folded) listen(t *testing.T, ctx context.Context, g *gateway.Gateway, control, path, turn string, most int) {
+func (f *heardTurn) listen(t *testing.T, ctx context.Context, g *gateway.Gateway, control, path, turn string, most int) {
 	t.Helper()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -63,15 +63,15 @@ func (f *folded) listen(t *testing.T, ctx context.Context, g *gateway.Gateway, c
 			continue
 		}
 		n++
-		f.take(t, gjson.Parse(data), turn)
+		f.applyEvent(t, gjson.Parse(data), turn)
 		if id != "" {
 			f.last, id = id, ""
 		}
 	}
 }
 
-// take applies an event of the turn. It fails the test if an event before it is missing.
-func (f *folded) take(t *testing.T, e gjson.Result, turn string) {
+// applyEvent applies an event of the turn. It fails the test if an event before it is missing.
+func (f *heardTurn) applyEvent(t *testing.T, e gjson.Result, turn string) {
 	t.Helper()
 	if e.Get("turnId").String() != turn {
 		return
@@ -104,8 +104,8 @@ func textOf(turn gjson.Result) string {
 	return b.String()
 }
 
-// slowly returns a turn in which the model says so many words slowly, five characters every millisecond.
-func slowly(words int) provider.Turn {
+// slowTurn returns a turn in which the model says so many words slowly, five characters every millisecond.
+func slowTurn(words int) provider.Turn {
 	var b strings.Builder
 	for i := range words {
 		fmt.Fprintf(&b, "%d ", i)
@@ -117,9 +117,9 @@ func slowly(words int) provider.Turn {
 // have every accepted message and, if a tool call had begun, all text before it. No call may have run twice, or have run
 // although its state says that it did not.
 func TestKilledGatewayLosesNothing(t *testing.T) {
-	before, after := slowly(120), slowly(60)
+	before, after := slowTurn(120), slowTurn(60)
 	var script provider.Script
-	for round := range *kills {
+	for round := range *killCount {
 		turn := before
 		turn.Call = []provider.Call{
 			{Tool: "notebook", Args: json.RawMessage(fmt.Sprintf(`{"action":"create","name":"made %d."}`, round))},
@@ -129,11 +129,11 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 			When: provider.When{Prompt: fmt.Sprintf("round %d.", round)}, Turns: []provider.Turn{turn, after},
 		})
 	}
-	p, settings := world(t, script, gateway.Server{Name: "side"})
+	p, settings := newPrograms(t, script, gateway.Server{Name: "side"})
 	home := t.TempDir()
 	g := p.ServeIn(t, home, settings)
 	states := map[string]int{}
-	for round := range *kills {
+	for round := range *killCount {
 		control := g.Control(t)
 		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 		session, said := made.Get("id").String(), fmt.Sprintf("round %d.", round)
@@ -143,9 +143,9 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 			t.Fatalf("status %d: %s", status, accepted.Raw)
 		}
 		turn := accepted.Get("turnId").String()
-		heard := make(chan folded, 1)
+		heard := make(chan heardTurn, 1)
 		go func() { // ends with the gateway
-			var f folded
+			var f heardTurn
 			f.listen(t, t.Context(), g, control, "/turns/"+turn+"/events", turn, 0)
 			heard <- f
 		}()
@@ -154,7 +154,7 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 		g.ExitCode()
 		f := <-heard
 		g = p.ServeIn(t, home, settings)
-		end := ended(t, g, turn)
+		end := awaitTurnEnd(t, g, turn)
 		if state := end.Get("state").String(); state != "interrupted" && state != "done" {
 			t.Errorf("round %d: the turn ended %s", round, end.Raw)
 		}
@@ -168,7 +168,7 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 			t.Errorf("round %d: the message is %q, want %q: %s", round, got, said, view)
 		}
 		effects := 0
-		for _, n := range call(t, g, "notebook/list", nil).Array() {
+		for _, n := range callAsPerson(t, g, "notebook/list", nil).Array() {
 			if n.Get("name").String() == fmt.Sprintf("made %d.", round) {
 				effects++
 			}
@@ -199,8 +199,8 @@ func TestKilledGatewayLosesNothing(t *testing.T) {
 // TestTurnsOfOtherProcessesGoOn runs turns in three processes that share one file of conversations, and kills one of the
 // processes: the turns of the other two go on to their ends.
 func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
-	long := slowly(2500)
-	p, settings := world(t, answers(long))
+	long := slowTurn(2500)
+	p, settings := newPrograms(t, scriptOf(long))
 	home := t.TempDir()
 	alone := func() (run *gateway.Process, lines *bufio.Scanner, session, turn string) {
 		run = p.Start(t, home, "agent", "run", "--local", "--json", "talk", "--config", settings)
@@ -231,7 +231,7 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 		t.Errorf("the second ends with %d: %s", code, second.Stderr())
 	}
 	for name, turn := range map[string]string{"first": first.Get("turnId").String(), "second": secondTurn} {
-		if end := ended(t, g, turn); end.Get("state").String() != "done" || textOf(end) != long.Say {
+		if end := awaitTurnEnd(t, g, turn); end.Get("state").String() != "done" || textOf(end) != long.Say {
 			t.Errorf("the %s is %s, with %d bytes of %d", name, end.Get("state"), len(textOf(end)), len(long.Say))
 		}
 	}
@@ -242,13 +242,13 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 	if status != http.StatusAccepted {
 		t.Fatalf("status %d: %s", status, next.Raw)
 	}
-	if end := ended(t, g, thirdTurn); end.Get("state").String() != "interrupted" || !strings.HasPrefix(long.Say, textOf(end)) {
+	if end := awaitTurnEnd(t, g, thirdTurn); end.Get("state").String() != "interrupted" || !strings.HasPrefix(long.Say, textOf(end)) {
 		t.Errorf("the third is %s", end.Raw)
 	}
 	if status, _ := post(t, g.URL+"/api/v1/turns/"+next.Get("turnId").String()+"/cancel", control, "application/json", `{}`); status != http.StatusAccepted {
 		t.Errorf("cancelled with status %d", status)
 	}
-	if end := ended(t, g, next.Get("turnId").String()); end.Get("state").String() != "cancelled" {
+	if end := awaitTurnEnd(t, g, next.Get("turnId").String()); end.Get("state").String() != "cancelled" {
 		t.Errorf("what was sent next is %s", end.Get("state"))
 	}
 }
@@ -256,21 +256,21 @@ func TestTurnsOfOtherProcessesGoOn(t *testing.T) {
 // TestReconnectsOverHTTP has a client lose its connection many times. With Last-Event-ID it continues where it was, and
 // misses nothing.
 func TestReconnectsOverHTTP(t *testing.T) {
-	long := slowly(2000)
-	p, settings := world(t, answers(long))
+	long := slowTurn(2000)
+	p, settings := newPrograms(t, scriptOf(long))
 	g := p.Serve(t, settings)
 	control := g.Control(t)
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 	session := made.Get("id").String()
 	_, accepted := post(t, g.URL+"/api/v1/sessions/"+session+"/turns", control, "application/json", `{"userMessage":{"text":"talk"}}`)
 	turn := accepted.Get("turnId").String()
-	stays := make(chan folded, 1)
+	stays := make(chan heardTurn, 1)
 	go func() { // ends with the turn
-		var f folded
+		var f heardTurn
 		f.listen(t, t.Context(), g, control, "/turns/"+turn+"/events", turn, 0)
 		stays <- f
 	}()
-	var f folded
+	var f heardTurn
 	cuts := 0
 	for ; f.state == "" && cuts < 20; cuts++ {
 		f.listen(t, t.Context(), g, control, "/events?sessions="+session, turn, 1+rand.IntN(4))
@@ -279,8 +279,8 @@ func TestReconnectsOverHTTP(t *testing.T) {
 		t.Errorf("the turn ended after %d connections", cuts)
 	}
 	f.listen(t, t.Context(), g, control, "/events?sessions="+session, turn, 0)
-	end := ended(t, g, turn)
-	for name, got := range map[string]folded{"came again": f, "stayed": <-stays} {
+	end := awaitTurnEnd(t, g, turn)
+	for name, got := range map[string]heardTurn{"came again": f, "stayed": <-stays} {
 		if got.state != "done" || got.text != long.Say || textOf(end) != long.Say {
 			t.Errorf("the client that %s has %d bytes, the file %d, the model said %d; it ended %q", name, len(got.text), len(textOf(end)), len(long.Say), got.state)
 		}

@@ -15,7 +15,7 @@ import (
 // /metrics counts requests to models and their outcomes. There are two keys, and the provider tells the first
 // one to wait.
 func TestMetricsOfModels(t *testing.T) {
-	fake, err := provider.New(answers(provider.Turn{
+	fake, err := provider.New(scriptOf(provider.Turn{
 		Say: "hello", Usage: &provider.Usage{Input: 11, Output: 7}, Fail: []provider.Failure{{Status: http.StatusTooManyRequests}},
 	}), provider.Options{})
 	if err != nil {
@@ -23,7 +23,7 @@ func TestMetricsOfModels(t *testing.T) {
 	}
 	at := httptest.NewServer(fake)
 	t.Cleanup(at.Close)
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	g := p.Serve(t, p.Settings(t, nil, `"siyuan":{"enabled":false}`, `"http":{"metrics":true}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,`+
 		`"keys":[{"label":"canary-label-1","secret":"canary-secret-1"},{"label":"canary-label-2","secret":"canary-secret-2"}]}}`, at.URL+"/v1"),
 		`"models":{"fake/m":{"price":{"input":2,"output":4}}}`, `"agent":{"model":"fake/m"}`))
@@ -50,7 +50,7 @@ func TestMetricsOfModels(t *testing.T) {
 	}
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 	_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json", `{"userMessage":{"text":"hello"}}`)
-	if end := ended(t, g, accepted.Get("turnId").String()); end.Get("state").String() != "done" {
+	if end := awaitTurnEnd(t, g, accepted.Get("turnId").String()); end.Get("state").String() != "done" {
 		t.Fatalf("it ended %s", end.Raw)
 	}
 	got := scrape()

@@ -20,8 +20,8 @@ import (
 	"collie/test/gateway"
 )
 
-// keys returns the control key, which the command line uses for a person, and keys of all other kinds by name.
-func keys(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string) (control string, tokens map[string]string) {
+// keysByScope returns the control key, which the command line uses for a person, and keys of all other kinds by name.
+func keysByScope(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string) (control string, tokens map[string]string) {
 	t.Helper()
 	first, control, bridge := g.Keys(t)
 	tokens = map[string]string{"first": first, "bridge": bridge}
@@ -39,9 +39,9 @@ func keys(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string)
 // TestNoWayRoundPerson sends commands in messages with every key that is not a person's: none of the commands runs as if
 // a person had typed it, and none of the keys may allow actions beforehand.
 func TestNoWayRoundPerson(t *testing.T) {
-	p, settings := world(t, answers(provider.Turn{Say: "no"}))
+	p, settings := newPrograms(t, scriptOf(provider.Turn{Say: "no"}))
 	g := p.Serve(t, settings)
-	control, tokens := keys(t, p, g, settings)
+	control, tokens := keysByScope(t, p, g, settings)
 	list := func() string {
 		out, stderr, code := p.Run(t, g.Home, "notebook", "list", "--json", "--config", settings)
 		if code != 0 {
@@ -69,7 +69,7 @@ func TestNoWayRoundPerson(t *testing.T) {
 				}
 			}
 			if status, answer := post(t, turns, token, "application/json", body); status == http.StatusAccepted {
-				if end := ended(t, g, answer.Get("turnId").String()); end.Get("state").String() == "done" {
+				if end := awaitTurnEnd(t, g, answer.Get("turnId").String()); end.Get("state").String() == "done" {
 					t.Errorf("token %s: %s was done: %s", name, text, end.Raw)
 				}
 			} else if status < 400 {
@@ -85,8 +85,8 @@ func TestNoWayRoundPerson(t *testing.T) {
 	}
 }
 
-// call runs an action as a person at a terminal and returns its result.
-func call(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gjson.Result {
+// callAsPerson runs an action as a person at a terminal and returns its result.
+func callAsPerson(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gjson.Result {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"name": name, "args": args})
 	if err != nil {
@@ -99,14 +99,14 @@ func call(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gj
 	return gjson.Parse(answer.Get("result.content.0.text").String())
 }
 
-// targets makes notes and returns, by TOOL.ACTION, arguments with which each dangerous action would do something.
-func targets(t *testing.T, g *gateway.Gateway, settings, folder string) map[string]map[string]any {
+// dangerousArgs makes notes and returns, by TOOL.ACTION, arguments with which each dangerous action would do something.
+func dangerousArgs(t *testing.T, g *gateway.Gateway, settings, folder string) map[string]map[string]any {
 	t.Helper()
-	box := call(t, g, "notebook/create", map[string]any{"name": "Box"}).Get("id").String()
-	call(t, g, "fs/write", map[string]any{"path": "/Box/A", "markdown": "# Head\n\nwords #tea#\n\nmore words"})
-	call(t, g, "fs/write", map[string]any{"path": "/Box/B", "markdown": "other words"})
+	box := callAsPerson(t, g, "notebook/create", map[string]any{"name": "Box"}).Get("id").String()
+	callAsPerson(t, g, "fs/write", map[string]any{"path": "/Box/A", "markdown": "# Head\n\nwords #tea#\n\nmore words"})
+	callAsPerson(t, g, "fs/write", map[string]any{"path": "/Box/B", "markdown": "other words"})
 	one := func(where string) string {
-		return call(t, g, "search/query_sql", map[string]any{"stmt": "SELECT id FROM blocks WHERE " + where}).Get("data.0.id").String()
+		return callAsPerson(t, g, "search/query_sql", map[string]any{"stmt": "SELECT id FROM blocks WHERE " + where}).Get("data.0.id").String()
 	}
 	a, b, head := one("type='d' AND content='A'"), one("type='d' AND content='B'"), one("type='h' AND content='Head'")
 	para, other := one("type='p' AND content LIKE '%tea%'"), one("type='p' AND content LIKE 'other%'")
@@ -119,13 +119,13 @@ func targets(t *testing.T, g *gateway.Gateway, settings, folder string) map[stri
 	if code != 0 || asset == "" {
 		t.Fatalf("upload an asset: %s%s", out, stderr)
 	}
-	call(t, g, "timeline/create_node", map[string]any{"name": "before"})
-	tag := call(t, g, "timeline/list_nodes", nil).Get("data.0.tag").String()
-	if out, stderr, code = g.Run(t, g.Home, "vault", "import", teas(t), "--config", settings); code != 0 {
+	callAsPerson(t, g, "timeline/create_node", map[string]any{"name": "before"})
+	tag := callAsPerson(t, g, "timeline/list_nodes", nil).Get("data.0.tag").String()
+	if out, stderr, code = g.Run(t, g.Home, "vault", "import", writeTeaArchive(t), "--config", settings); code != 0 {
 		t.Fatalf("import a database: %s%s", out, stderr)
 	}
-	call(t, g, "flashcard/create_card", map[string]any{"blockIDs": []string{para}})
-	for _, n := range call(t, g, "notebook/list", nil).Array() {
+	callAsPerson(t, g, "flashcard/create_card", map[string]any{"blockIDs": []string{para}})
+	for _, n := range callAsPerson(t, g, "notebook/list", nil).Array() {
 		if out, stderr, code = g.Run(t, g.Home, "siyuan", "permission", "set", n.Get("id").String(), "rwd", "--config", settings); code != 0 {
 			t.Fatalf("set a level: %s%s", out, stderr)
 		}
@@ -166,8 +166,8 @@ const (
 	row      = "20240101120000-rowtest"
 )
 
-// teas writes a SiYuan archive with a notebook in which a document shows a database of one row, and returns its path.
-func teas(t *testing.T) string {
+// writeTeaArchive writes a SiYuan archive with a notebook in which a document shows a database of one row, and returns its path.
+func writeTeaArchive(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "teas.sy.zip")
 	f, err := os.Create(path)
@@ -204,7 +204,7 @@ func teas(t *testing.T) string {
 // TestDangerousCommandsNeedAPerson posts dangerous actions as commands, with each key that is not a person's: each is
 // stopped before it runs. It covers all dangerous actions except those that only people may call at all.
 func TestDangerousCommandsNeedAPerson(t *testing.T) {
-	p, settings := world(t, answers(provider.Turn{Say: "no"}))
+	p, settings := newPrograms(t, scriptOf(provider.Turn{Say: "no"}))
 	home, folder := t.TempDir(), t.TempDir()
 	raw, err := os.ReadFile(settings)
 	if err != nil {
@@ -219,8 +219,8 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 		}
 	}
 	g := p.ServeIn(t, home, settings)
-	control, tokens := keys(t, p, g, settings)
-	args := targets(t, g, settings, folder)
+	control, tokens := keysByScope(t, p, g, settings)
+	args := dangerousArgs(t, g, settings, folder)
 	var commands []string
 	var list struct{ Tools []tool.Tool }
 	g.Get(t, "/tools", &list)
@@ -255,7 +255,7 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 					}
 					continue
 				}
-				end := ended(t, g, answer.Get("turnId").String())
+				end := awaitTurnEnd(t, g, answer.Get("turnId").String())
 				if end.Get("state").String() != "error" || end.Get("error.code").String() != "confirmation_required" {
 					t.Errorf("%s: %s, %s", text, end.Get("state"), end.Get("error").Raw)
 				}
@@ -267,14 +267,14 @@ func TestDangerousCommandsNeedAPerson(t *testing.T) {
 // TestOnlyATerminalAllows sends permission to run actions without asking ("allow") in every request that could carry it:
 // only the control key, which a person at a terminal has, may give it, and only for one turn.
 func TestOnlyATerminalAllows(t *testing.T) {
-	p, settings := world(t, answers(calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
+	p, settings := newPrograms(t, scriptOf(callTurn("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	g := p.Serve(t, settings)
-	control, tokens := keys(t, p, g, settings)
+	control, tokens := keysByScope(t, p, g, settings)
 	tokens["control"] = control
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"title":"one"}`)
 	session := "/sessions/" + made.Get("id").String()
 	_, accepted := post(t, g.URL+"/api/v1"+session+"/turns", control, "application/json", `{"userMessage":{"text":"go"}}`)
-	end := ended(t, g, accepted.Get("turnId").String())
+	end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
 	if end.Get("calls.0.state").String() != "refused" {
 		t.Fatalf("without an allowance: %s", end.Raw)
 	}
@@ -292,15 +292,15 @@ func TestOnlyATerminalAllows(t *testing.T) {
 		method, path, media, body string
 		person                    bool // a person at a terminal may
 	}{
-		{"POST", "/sessions", "application/json", `{"config":{"allow":` + allow + `}}`, false},
-		{"PATCH", session, "application/json", `{"config":{"allow":` + allow + `}}`, false},
-		{"POST", "/sessions/import", "application/json", imported, false},
-		{"POST", session + "/turns", "application/json", `{` + say + `,` + more + `}`, true},
-		{"POST", session + "/turns", "application/x-ndjson", `{` + say + `,` + more + `}`, true},
-		{"POST", question + "/regenerate", "application/json", `{` + more + `}`, true},
-		{"POST", answer + "/regenerate", "application/json", `{` + more + `}`, true},
-		{"POST", answer + "/continue", "application/json", `{` + more + `}`, false},
-		{"POST", question + "/edit", "application/json", `{"parts":[{"type":"text","text":"go"}],` + more + `}`, true},
+		{method: "POST", path: "/sessions", media: "application/json", body: `{"config":{"allow":` + allow + `}}`},
+		{method: "PATCH", path: session, media: "application/json", body: `{"config":{"allow":` + allow + `}}`},
+		{method: "POST", path: "/sessions/import", media: "application/json", body: imported},
+		{method: "POST", path: session + "/turns", media: "application/json", body: `{` + say + `,` + more + `}`, person: true},
+		{method: "POST", path: session + "/turns", media: "application/x-ndjson", body: `{` + say + `,` + more + `}`, person: true},
+		{method: "POST", path: question + "/regenerate", media: "application/json", body: `{` + more + `}`, person: true},
+		{method: "POST", path: answer + "/regenerate", media: "application/json", body: `{` + more + `}`, person: true},
+		{method: "POST", path: answer + "/continue", media: "application/json", body: `{` + more + `}`},
+		{method: "POST", path: question + "/edit", media: "application/json", body: `{"parts":[{"type":"text","text":"go"}],` + more + `}`, person: true},
 	} {
 		for name, token := range tokens {
 			r, err := http.NewRequestWithContext(t.Context(), try.method, g.URL+"/api/v1"+try.path, strings.NewReader(try.body))
@@ -337,18 +337,18 @@ func TestOnlyATerminalAllows(t *testing.T) {
 // TestAnsweredAgainIsNotTyped regenerates, as a person, the answer to a command that a token has sent: the command does
 // not count as typed by the person.
 func TestAnsweredAgainIsNotTyped(t *testing.T) {
-	p, settings := world(t, answers(provider.Turn{Say: "no"}))
+	p, settings := newPrograms(t, scriptOf(provider.Turn{Say: "no"}))
 	g := p.Serve(t, settings)
-	control, tokens := keys(t, p, g, settings)
+	control, tokens := keysByScope(t, p, g, settings)
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
 	_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", tokens["chat"], "application/json", `{"userMessage":{"text":"/fs mv --from /Welcome/Writing --to /Welcome/Evil"}}`)
-	end := ended(t, g, accepted.Get("turnId").String())
+	end := awaitTurnEnd(t, g, accepted.Get("turnId").String())
 	for _, again := range []string{end.Get("userMessageId").String() + "/regenerate", end.Get("assistantMessageId").String() + "/regenerate", end.Get("assistantMessageId").String() + "/continue"} {
 		status, accepted := post(t, g.URL+"/api/v1/messages/"+again, control, "application/json", `{}`)
 		if status != http.StatusAccepted {
 			t.Fatalf("%s: status %d: %s", again, status, accepted.Raw)
 		}
-		if end := ended(t, g, accepted.Get("turnId").String()); end.Get("error.code").String() != "confirmation_required" {
+		if end := awaitTurnEnd(t, g, accepted.Get("turnId").String()); end.Get("error.code").String() != "confirmation_required" {
 			t.Errorf("%s: %s", again, end.Raw)
 		}
 	}

@@ -29,7 +29,7 @@ func TestAgentOfOfficialSDK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, settings := world(t, answers())
+	p, settings := newPrograms(t, scriptOf())
 	home := t.TempDir()
 	dir := filepath.Join(home, "agents")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -45,10 +45,10 @@ func TestAgentOfOfficialSDK(t *testing.T) {
 			t.Errorf("allowed %s: exit %d\n%s\n%s", allow, code, out, stderr)
 		}
 	}
-	pairs(t, home, "cli.sdk.execute", 2)
-	pairs(t, home, "notebook", 2)
+	wantAuditedCalls(t, home, "cli.sdk.execute", 2)
+	wantAuditedCalls(t, home, "notebook", 2)
 	g := p.ServeIn(t, home, settings)
-	g.Started(t)
+	g.AwaitReady(t)
 	control := g.Control(t)
 	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"config":{"agent":"sdk"}}`)
 	_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json", `{"userMessage":{"text":"say here\nhang"}}`)
@@ -59,7 +59,7 @@ func TestAgentOfOfficialSDK(t *testing.T) {
 		return textOf(gjson.ParseBytes(now)) == "here"
 	})
 	post(t, g.URL+"/api/v1/turns/"+turn+"/cancel", control, "application/json", `{}`)
-	if end := ended(t, g, turn); end.Get("state").String() != "cancelled" || textOf(end) != "here" {
+	if end := awaitTurnEnd(t, g, turn); end.Get("state").String() != "cancelled" || textOf(end) != "here" {
 		t.Errorf("the cancelled turn ended %s", end.Raw)
 	}
 	g.Signal(os.Interrupt)

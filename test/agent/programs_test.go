@@ -14,8 +14,8 @@ import (
 	"collie/test/gateway"
 )
 
-// running returns the command lines of the processes whose last argument is mark, with which an agent was started.
-func running(t *testing.T, mark string) (out []string) {
+// processesWith returns the command lines of the processes whose last argument is mark, with which an agent was started.
+func processesWith(t *testing.T, mark string) (out []string) {
 	t.Helper()
 	all, err := process.Processes()
 	if err != nil {
@@ -35,13 +35,13 @@ func TestAgentOfAnotherProgram(t *testing.T) {
 	for _, way := range []string{"http", "stdio"} {
 		for _, serve := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, gateway %t", way, serve), func(t *testing.T) {
-				p, settings := world(t, answers())
+				p, settings := newPrograms(t, scriptOf())
 				home, mark := t.TempDir(), t.TempDir()
-				program(t, home, way, mark)
+				writeFakeAgent(t, home, way, mark)
 				var g *gateway.Gateway
 				if serve {
 					g = p.ServeIn(t, home, settings)
-					g.Started(t)
+					g.AwaitReady(t)
 				}
 				script := `say hello
 used {"used":1200,"size":200000,"cost":{"amount":0.03,"currency":"USD"}}
@@ -64,16 +64,16 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 				if used, stderr, _ := p.Run(t, home, "usage", "--json", "--config", settings); gjson.Get(used, "rows.0.provider").String() != "cli/fake" || gjson.Get(used, "rows.0.costMicros").Int() != 30000 {
 					t.Errorf("its usage: %s\n%s", used, stderr)
 				}
-				if left := running(t, mark); len(left) > 0 {
+				if left := processesWith(t, mark); len(left) > 0 {
 					t.Errorf("there are still %v", left)
 				}
 				if serve {
 					g.Signal(os.Interrupt)
 					g.ExitCode()
 				}
-				pairs(t, home, "cli.fake.execute", 1)
-				pairs(t, home, "cli.fake.edit", 1)
-				pairs(t, home, "notebook", 2)
+				wantAuditedCalls(t, home, "cli.fake.execute", 1)
+				wantAuditedCalls(t, home, "cli.fake.edit", 1)
+				wantAuditedCalls(t, home, "notebook", 2)
 				for _, r := range gateway.Records(t, home) {
 					want := tool.CLIAgent
 					if r.Tool == "fs" && r.Action == "read" { // Collie reads the rules and the memory for the agent's instructions
@@ -92,17 +92,17 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 // TestAgentOfAnotherProgramEnds checks that the turn of an agent that crashes ends with the text so far, and that the agent
 // ends if its turn is cancelled or the gateway is killed.
 func TestAgentOfAnotherProgramEnds(t *testing.T) {
-	p, settings := world(t, answers())
+	p, settings := newPrograms(t, scriptOf())
 	home, mark := t.TempDir(), t.TempDir()
-	program(t, home, "http", mark)
+	writeFakeAgent(t, home, "http", mark)
 	out, stderr, code := p.Run(t, home, "agent", "run", "say so far\nexit 3 out of luck", "--agent", "fake", "--config", settings)
 	if code == 0 || !strings.Contains(out, "so far") || !strings.Contains(stderr, "fake") || !strings.Contains(stderr, "exit code 3: out of luck") {
 		t.Errorf("exit %d\n%s\n%s", code, out, stderr)
 	}
 	g := p.ServeIn(t, home, settings)
-	g.Started(t)
+	g.AwaitReady(t)
 	control := g.Control(t)
-	begin := func() (turn string) {
+	beginTurn := func() (turn string) {
 		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"config":{"agent":"fake"}}`)
 		_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json", `{"userMessage":{"text":"say here\nopen execute build\nhang"}}`)
 		turn = accepted.Get("turnId").String()
@@ -113,31 +113,31 @@ func TestAgentOfAnotherProgramEnds(t *testing.T) {
 		})
 		return turn
 	}
-	turn := begin()
+	turn := beginTurn()
 	post(t, g.URL+"/api/v1/turns/"+turn+"/cancel", control, "application/json", `{}`)
-	if end := ended(t, g, turn); end.Get("state").String() != "cancelled" || textOf(end) != "here" || end.Get("calls.0.state").String() != "unknown" {
+	if end := awaitTurnEnd(t, g, turn); end.Get("state").String() != "cancelled" || textOf(end) != "here" || end.Get("calls.0.state").String() != "unknown" {
 		t.Errorf("the cancelled turn ended %s", end.Raw)
 	}
-	await.Until(t, "the cancelled agent has ended", func() bool { return len(running(t, mark)) == 0 })
-	begin()
+	await.Until(t, "the cancelled agent has ended", func() bool { return len(processesWith(t, mark)) == 0 })
+	beginTurn()
 	g.Signal(os.Kill)
 	g.ExitCode()
-	await.Until(t, "the agent of a killed gateway has ended", func() bool { return len(running(t, mark)) == 0 })
+	await.Until(t, "the agent of a killed gateway has ended", func() bool { return len(processesWith(t, mark)) == 0 })
 	p.AwaitNone(t, leaveLimit)
 }
 
 // TestTokensStartNoPrograms checks that a token with the scope chat can neither start another program as an agent nor
 // choose its folder.
 func TestTokensStartNoPrograms(t *testing.T) {
-	p, settings := world(t, answers())
+	p, settings := newPrograms(t, scriptOf())
 	g := p.Serve(t, settings)
-	g.Started(t)
-	program(t, g.Home)
-	_, tokens := keys(t, p, g, settings)
+	g.AwaitReady(t)
+	writeFakeAgent(t, g.Home)
+	_, tokens := keysByScope(t, p, g, settings)
 	token := tokens["chat"]
 	_, made := post(t, g.URL+"/api/v1/sessions", token, "application/json", `{"config":{"agent":"fake"}}`)
 	_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", token, "application/json", `{"userMessage":{"text":"say here"}}`)
-	if end := ended(t, g, accepted.Get("turnId").String()); end.Get("state").String() != "error" || end.Get("error.type").String() != "permission_denied" {
+	if end := awaitTurnEnd(t, g, accepted.Get("turnId").String()); end.Get("state").String() != "error" || end.Get("error.type").String() != "permission_denied" {
 		t.Errorf("it ended %s", end.Raw)
 	}
 	if status, said := post(t, g.URL+"/api/v1/sessions", token, "application/json", `{"config":{"agent":"fake","folder":"/"}}`); status != 403 {

@@ -89,15 +89,15 @@ func TestPublicAgents(t *testing.T) {
 				if code != 0 || !strings.Contains(out, "it is done") || !strings.Contains(stderr, "→ notebook") || !strings.Contains(stderr, "Welcome") || !s.made() {
 					t.Errorf("exit %d, made %t\n%s\n%s", code, s.made(), out, stderr)
 				}
-				pairs(t, s.home, "cli."+a.name+".execute", 2)
-				pairs(t, s.home, "notebook", 2)
+				wantAuditedCalls(t, s.home, "cli."+a.name+".execute", 2)
+				wantAuditedCalls(t, s.home, "notebook", 2)
 			})
 			g := s.ServeIn(t, s.home, s.settings)
-			g.Started(t)
+			g.AwaitReady(t)
 			t.Run("it is cancelled", func(t *testing.T) {
 				turn := s.begin(t, g)
 				post(t, g.URL+"/api/v1/turns/"+turn+"/cancel", g.Control(t), "application/json", `{}`)
-				if end := ended(t, g, turn); end.Get("state").String() != "cancelled" || !strings.HasPrefix(textOf(end), "here") {
+				if end := awaitTurnEnd(t, g, turn); end.Get("state").String() != "cancelled" || !strings.HasPrefix(textOf(end), "here") {
 					t.Errorf("it ended %s", end.Raw)
 				}
 				await.Until(t, "the agent has ended", func() bool { return len(s.processes(t)) == 0 })
@@ -107,7 +107,7 @@ func TestPublicAgents(t *testing.T) {
 				for _, p := range s.processes(t) {
 					_ = p.Kill()
 				}
-				if end := ended(t, g, turn); end.Get("state").String() != "error" || !strings.Contains(end.Get("error.message").String(), a.name) {
+				if end := awaitTurnEnd(t, g, turn); end.Get("state").String() != "error" || !strings.Contains(end.Get("error.message").String(), a.name) {
 					t.Errorf("it ended %s", end.Raw)
 				}
 			})
@@ -142,7 +142,7 @@ func (a publicAgent) start(t *testing.T) *publicHome {
 	if a.script {
 		command = append([]string{binary.Node(t, binary.Packages(t, "../conformance"))}, command...)
 	}
-	s := &publicHome{Programs: gateway.Place(t), agent: a, home: t.TempDir()}
+	s := &publicHome{Programs: gateway.LinkPrograms(t), agent: a, home: t.TempDir()}
 	s.settings = s.Settings(t, nil, `"siyuan":{}`)
 	var err error
 	if s.own, err = os.MkdirTemp("", "collie-agent-"); err != nil { //nolint:usetesting // sockets lie below, whose paths are short
@@ -193,7 +193,7 @@ func (a publicAgent) says() provider.Script {
 		panic(err)
 	}
 	return provider.Script{Conversations: []provider.Conversation{
-		{When: provider.When{Prompt: "look and make"}, Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), calls(a.shell, string(shell)), {Say: "it is done"}}},
+		{When: provider.When{Prompt: "look and make"}, Turns: []provider.Turn{callTurn("notebook", `{"action":"list"}`), callTurn(a.shell, string(shell)), {Say: "it is done"}}},
 		// An answer outside of the conversation, for a title, has no tools and is not silent.
 		{When: provider.When{Prompt: "say a little"}, Turns: []provider.Turn{{
 			Say: "here it begins and never comes to its end, whatever happens", Chunk: 8, Fail: slices.Repeat([]provider.Failure{{After: 3, Hang: true}}, 9),

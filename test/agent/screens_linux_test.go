@@ -88,35 +88,35 @@ func TestScreens(t *testing.T) {
 		answered, question string
 		document           string // the document that the model moves
 	}{
-		{"80x24", "C.UTF-8", terminal.Size{Columns: 80, Rows: 24}, "tokens in", "Run it?", "/Welcome/Writing"},
-		{"200x60", "C.UTF-8", terminal.Size{Columns: 200, Rows: 60}, "tokens in", "Run it?", "/Welcome/Writing"},
-		{"80x24-zh", "zh_CN.UTF-8", terminal.Size{Columns: 80, Rows: 24}, "个词元", "执行吗？", "/欢迎/写作"},
+		{name: "80x24", locale: "C.UTF-8", size: terminal.Size{Columns: 80, Rows: 24}, answered: "tokens in", question: "Run it?", document: "/Welcome/Writing"},
+		{name: "200x60", locale: "C.UTF-8", size: terminal.Size{Columns: 200, Rows: 60}, answered: "tokens in", question: "Run it?", document: "/Welcome/Writing"},
+		{name: "80x24-zh", locale: "zh_CN.UTF-8", size: terminal.Size{Columns: 80, Rows: 24}, answered: "个词元", question: "执行吗？", document: "/欢迎/写作"},
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
-			p, settings := world(t, answers(
+			p, settings := newPrograms(t, scriptOf(
 				provider.Turn{Say: lesson},
-				calls("fs", `{"action":"mv","from":"`+at.document+`","to":"`+path.Dir(at.document)+`/记录 Minutes"}`), provider.Turn{Say: "搬好了 (moved)"},
+				callTurn("fs", `{"action":"mv","from":"`+at.document+`","to":"`+path.Dir(at.document)+`/记录 Minutes"}`), provider.Turn{Say: "搬好了 (moved)"},
 			))
 			s := terminal.Run(t, at.size, "env", "LC_ALL="+at.locale, "TERM=xterm-256color", p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
-			s.Shows("collie chat")
-			s.Types("怎么泡 oolong？")
-			s.Shows("oolong")
+			s.WaitFor("collie chat")
+			s.Type("怎么泡 oolong？")
+			s.WaitFor("oolong")
 			same(t, x, s, at.name+"-typed")
-			s.Types("\r")
-			s.Shows("好茶不怕细品", at.answered)
+			s.Type("\r")
+			s.WaitFor("好茶不怕细品", at.answered)
 			same(t, x, s, at.name+"-answer")
-			s.Types("move it\r")
-			s.Shows(at.question)
+			s.Type("move it\r")
+			s.WaitFor(at.question)
 			same(t, x, s, at.name+"-question")
-			s.Types("y")
-			s.Shows("搬好了", at.answered)
-			s.Types("/b")
-			s.Shows("/branches")
+			s.Type("y")
+			s.WaitFor("搬好了", at.answered)
+			s.Type("/b")
+			s.WaitFor("/branches")
 			same(t, x, s, at.name+"-completion")
-			s.Types("\x15")
-			s.Types("\x03\x03")
-			s.Ends(0)
+			s.Type("\x15")
+			s.Type("\x03\x03")
+			s.WaitForExit(0)
 		})
 	}
 }
@@ -135,15 +135,15 @@ func TestResizeInMidStream(t *testing.T) {
 	t.Parallel()
 	x := terminal.NewXterm(t, filepath.Join("..", "terminal"))
 	words := numbered(300)
-	p, settings := world(t, answers(provider.Turn{Say: words + ".\n\nthat was all", Pace: provider.Duration(5 * time.Millisecond)}))
+	p, settings := newPrograms(t, scriptOf(provider.Turn{Say: words + ".\n\nthat was all", Pace: provider.Duration(5 * time.Millisecond)}))
 	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, "env", "LC_ALL=C.UTF-8", "TERM=xterm-256color", p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
-	s.Shows("collie chat")
-	s.Types("count\r")
+	s.WaitFor("collie chat")
+	s.Type("count\r")
 	for i, size := range []terminal.Size{{Columns: 61, Rows: 20}, {Columns: 132, Rows: 40}, {Columns: 40, Rows: 10}, {Columns: 80, Rows: 24}} {
-		s.Shows(fmt.Sprintf("word%d", 40*(i+1)))
+		s.WaitFor(fmt.Sprintf("word%d", 40*(i+1)))
 		s.Resize(size)
 	}
-	s.Shows("that was all", "tokens in")
+	s.WaitFor("that was all", "tokens in")
 	shown := strings.Join(strings.Fields(x.View(s).String()), " ")
 	at := 0
 	for w := range strings.FieldsSeq(words) {
@@ -153,8 +153,8 @@ func TestResizeInMidStream(t *testing.T) {
 		}
 		at += i
 	}
-	s.Types("\x03\x03")
-	s.Ends(0)
+	s.Type("\x03\x03")
+	s.WaitForExit(0)
 }
 
 // TestTerminalGoesAwayInMidTurn ends the terminal, or kills the program, during an answer: the conversation is kept and,
@@ -164,14 +164,14 @@ func TestTerminalGoesAwayInMidTurn(t *testing.T) {
 	for _, way := range []string{"hang up", "kill"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			p, settings := world(t, answers(provider.Turn{Say: numbered(2000), Pace: provider.Duration(20 * time.Millisecond)}))
+			p, settings := newPrograms(t, scriptOf(provider.Turn{Say: numbered(2000), Pace: provider.Duration(20 * time.Millisecond)}))
 			home := t.TempDir()
 			s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
-			s.Shows("collie chat")
-			s.Types("tell me\r")
-			s.Shows("word200") // after a second the answer so far is in the store
-			s.Types("and the next one")
-			s.Shows("and the next one")
+			s.WaitFor("collie chat")
+			s.Type("tell me\r")
+			s.WaitFor("word200") // after a second the answer so far is in the store
+			s.Type("and the next one")
+			s.WaitFor("and the next one")
 			if way == "kill" {
 				s.Kill()
 			} else {
@@ -182,10 +182,10 @@ func TestTerminalGoesAwayInMidTurn(t *testing.T) {
 			if way == "hang up" {
 				kept = append(kept, "and the next one")
 			}
-			s.Shows(kept...)
-			s.Types("\x15")
-			s.Types("\x03\x03")
-			s.Ends(0)
+			s.WaitFor(kept...)
+			s.Type("\x15")
+			s.Type("\x03\x03")
+			s.WaitForExit(0)
 			p.AwaitNone(t, leaveLimit)
 		})
 	}

@@ -24,18 +24,18 @@ type clients struct {
 	runs []*gateway.Process
 }
 
-func start(t *testing.T, p gateway.Programs, home, settings string) *clients {
+func startClients(t *testing.T, p gateway.Programs, home, settings string) *clients {
 	t.Helper()
 	c := &clients{t: t}
 	for _, era := range []string{gateway.Legacy, gateway.Modern, gateway.Legacy} {
-		run, client := p.Stdio(t, era, home, settings)
+		run, client := p.DialStdio(t, era, home, settings)
 		c.list, c.runs = append(c.list, client), append(c.runs, run)
 	}
 	return c
 }
 
-// pids returns the ids of the server processes that answer the clients.
-func (c *clients) pids() map[string]bool {
+// serverPIDs returns the ids of the server processes that answer the clients.
+func (c *clients) serverPIDs() map[string]bool {
 	c.t.Helper()
 	seen := map[string]bool{}
 	for n, client := range c.list {
@@ -50,8 +50,8 @@ func (c *clients) pids() map[string]bool {
 	return seen
 }
 
-// servers counts the server processes.
-func servers(t *testing.T, p gateway.Programs) (n int) {
+// countServers counts the server processes.
+func countServers(t *testing.T, p gateway.Programs) (n int) {
 	t.Helper()
 	for _, line := range p.Running(t) {
 		if strings.Contains(line, "fakemcp") {
@@ -64,27 +64,27 @@ func servers(t *testing.T, p gateway.Programs) (n int) {
 // TestShared checks that three clients beside a gateway start no server processes of their own.
 func TestShared(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "f"}, {Name: "g"}})
 	g := p.Serve(t, settings)
-	g.Started(t)
-	c := start(t, p, g.Home, settings)
-	if got := c.pids(); len(got) != 1 {
+	g.AwaitReady(t)
+	c := startClients(t, p, g.Home, settings)
+	if got := c.serverPIDs(); len(got) != 1 {
 		t.Errorf("the clients speak to the processes %v, want one", got)
 	}
-	if n := servers(t, p); n != 2 {
+	if n := countServers(t, p); n != 2 {
 		t.Errorf("%d server processes for two servers: %v", n, p.Running(t))
 	}
 	for n, run := range c.runs {
 		_ = run.Stdin.Close()
-		if !run.Exits(limit) || run.ExitCode() != 0 {
+		if !run.AwaitExit(limit) || run.ExitCode() != 0 {
 			t.Errorf("client %d did not end well: %s", n, run.Stderr())
 		}
 		if said := run.Stderr(); said != "" {
 			t.Errorf("client %d said: %s", n, said)
 		}
 	}
-	if n := servers(t, p); n != 2 {
+	if n := countServers(t, p); n != 2 {
 		t.Errorf("%d server processes once the clients had gone", n)
 	}
 }
@@ -96,26 +96,26 @@ func TestComesBack(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(fmt.Sprint(sig), func(t *testing.T) {
 			t.Parallel()
-			p := gateway.Place(t)
+			p := gateway.LinkPrograms(t)
 			settings := p.Settings(t, []gateway.Server{{Name: "f"}})
 			g := p.Serve(t, settings)
-			g.Started(t)
-			c := start(t, p, g.Home, settings)
-			before := c.pids()
+			g.AwaitReady(t)
+			c := startClients(t, p, g.Home, settings)
+			before := c.serverPIDs()
 			g.Signal(sig)
-			if !g.Exits(limit) {
+			if !g.AwaitExit(limit) {
 				t.Fatal("the gateway does not end")
 			}
 			begun := time.Now()
-			p.ServeIn(t, g.Home, settings).Started(t)
-			after := c.pids()
+			p.ServeIn(t, g.Home, settings).AwaitReady(t)
+			after := c.serverPIDs()
 			t.Logf("served again after %v", time.Since(begun))
 			for pid := range after {
 				if before[pid] || len(after) != 1 {
 					t.Errorf("the clients speak to the processes %v, before to %v", after, before)
 				}
 			}
-			if n := servers(t, p); n != 1 {
+			if n := countServers(t, p); n != 1 {
 				t.Errorf("%d server processes: %v", n, p.Running(t))
 			}
 		})
@@ -125,18 +125,18 @@ func TestComesBack(t *testing.T) {
 // TestGoesOnAlone kills a gateway for good: its clients go on with servers of their own, and leave no process behind.
 func TestGoesOnAlone(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "f"}})
 	g := p.Serve(t, settings)
-	g.Started(t)
-	c := start(t, p, g.Home, settings)
-	c.pids()
+	g.AwaitReady(t)
+	c := startClients(t, p, g.Home, settings)
+	c.serverPIDs()
 	g.Signal(syscall.SIGKILL)
-	if !g.Exits(limit) {
+	if !g.AwaitExit(limit) {
 		t.Fatal("the gateway does not end")
 	}
 	begun := time.Now()
-	if got := c.pids(); len(got) != len(c.list) {
+	if got := c.serverPIDs(); len(got) != len(c.list) {
 		t.Errorf("the clients speak to the processes %v, want one each", got)
 	}
 	t.Logf("served again after %v", time.Since(begun))
@@ -146,7 +146,7 @@ func TestGoesOnAlone(t *testing.T) {
 		} else {
 			_ = run.Stdin.Close()
 		}
-		if !run.Exits(limit) || run.ExitCode() != 0 {
+		if !run.AwaitExit(limit) || run.ExitCode() != 0 {
 			t.Errorf("client %d did not end well: %s", n, run.Stderr())
 		}
 	}

@@ -14,11 +14,11 @@ import (
 // that starts then: the gateway's server process answers, and no second one is started for the caller.
 func TestChangeThenCallAtOnce(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	list := []gateway.Server{{Name: "f"}, {Name: "g"}}
 	settings := p.Settings(t, list)
 	g := p.Serve(t, settings)
-	g.Started(t)
+	g.AwaitReady(t)
 	run := func(args ...string) string {
 		t.Helper()
 		stdout, stderr, code := p.Run(t, g.Home, append([]string{"--config", settings}, args...)...)
@@ -49,7 +49,7 @@ func TestChangeThenCallAtOnce(t *testing.T) {
 			}
 			continue
 		}
-		client, c := p.Stdio(t, gateway.Legacy, g.Home, settings)
+		client, c := p.DialStdio(t, gateway.Legacy, g.Home, settings)
 		pid, err := c.Tool(t.Context(), "f__pid", `{}`)
 		if err != nil || pid != first || client.Stderr() != "" {
 			t.Errorf("round %d, after %q: a client that starts then: %v, server %s, not %s: %s", round, change, err, pid, first, client.Stderr())

@@ -28,38 +28,38 @@ const (
 	note         = "milk and 面包"
 )
 
-// full makes the stories connect all clients in both ways, and use every view with each SDK in each era. Without it they
+// allCombinations makes the stories connect all clients in both ways, and use every view with each SDK in each era. Without it they
 // cover only some of these combinations.
-var full = flag.Bool("full", false, "also what a change seldom breaks")
+var allCombinations = flag.Bool("full", false, "also what a change seldom breaks")
 
 // connections are the ways to connect a client: with the servers' tools known before its first session, or not.
 var connections = []struct {
 	name  string
 	known bool
 	args  []string
-}{{"learnt by connect", true, nil}, {"never seen", false, []string{"--no-warm"}}}
+}{{name: "learnt by connect", known: true}, {name: "never seen", args: []string{"--no-warm"}}}
 
 // TestClients has each client work in a new home. It checks which tools the model is shown in the first session, what
 // their calls return, and that a second session finds the notes of the first.
 func TestClients(t *testing.T) {
 	modules, tools := binary.Packages(t, "."), binary.Packages(t, filepath.Join("..", "conformance"))
 	node := binary.Node(t, tools)
-	names := listed(t, settings(node, tools, t.TempDir()))
+	names := listTools(t, serverSettings(node, tools, t.TempDir()))
 	for _, c := range clients {
 		for i, way := range connections {
-			if i > 0 && !*full {
+			if i > 0 && !*allCombinations {
 				continue
 			}
 			t.Run(c.name+", "+way.name, func(t *testing.T) {
 				t.Parallel()
 				h := newHome(t, c, modules, node)
 				config := filepath.Join(h.dir, "servers.json")
-				write(t, config, settings(node, tools, filepath.Join(h.dir, "work")))
-				h.run(t, h.Collie, append([]string{"connect", c.name, "--config", config}, way.args...)...)
-				h.session(t, way.known, names, c.turns(first), "42", note)
-				h.session(t, true, names, c.turns(second), note, "list.txt")
+				writeSettings(t, config, serverSettings(node, tools, filepath.Join(h.dir, "work")))
+				h.mustRun(t, h.Collie, append([]string{"connect", c.name, "--config", config}, way.args...)...)
+				h.checkSession(t, way.known, names, c.withSearch(firstTurns), "42", note)
+				h.checkSession(t, true, names, c.withSearch(secondTurns), note, "list.txt")
 				h.AwaitNone(t, leavingLimit)
-				for _, host := range h.asked() {
+				for _, host := range h.requestedHosts() {
 					if !slices.Contains(c.asks, host) {
 						t.Errorf("the client asked for %s; the story is to need 127.0.0.1 alone", host)
 					}
@@ -85,7 +85,7 @@ type home struct {
 // to other machines.
 func newHome(t *testing.T, c client, modules, node string) *home {
 	t.Helper()
-	h := &home{Programs: gateway.Place(t), client: c, argv: []string{filepath.Join(modules, c.program)}}
+	h := &home{Programs: gateway.LinkPrograms(t), client: c, argv: []string{filepath.Join(modules, c.program)}}
 	if _, err := os.Stat(h.argv[0]); err != nil {
 		t.Fatalf("%s is not installed: %v; npm ci in test/clients does it, on linux x64", c.name, err)
 	}
@@ -113,15 +113,15 @@ func newHome(t *testing.T, c client, modules, node string) *home {
 	return h
 }
 
-// asked returns the hosts that the proxy was asked to reach.
-func (h *home) asked() []string {
+// requestedHosts returns the hosts that the proxy was asked to reach.
+func (h *home) requestedHosts() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(h.hosts)))
 }
 
-// settings returns the settings of Collie's servers.
-func settings(node, modules, files string) map[string]any {
+// serverSettings returns the settings of Collie's servers.
+func serverSettings(node, modules, files string) map[string]any {
 	entry := func(name string, args ...string) map[string]any {
 		main := filepath.Join(modules, "@modelcontextprotocol", "server-"+name, "dist", "index.js")
 		return map[string]any{"command": node, "args": append([]string{main}, args...)}
@@ -129,13 +129,13 @@ func settings(node, modules, files string) map[string]any {
 	return map[string]any{"mcpServers": map[string]any{"everything": entry("everything"), "filesystem": entry("filesystem", files)}}
 }
 
-// run runs a program in the home and returns what it wrote to stdout.
-func (h *home) run(t *testing.T, name string, args ...string) string {
+// mustRun runs a program in the home and returns what it wrote to stdout.
+func (h *home) mustRun(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	return h.runWith(t, nil, name, args...)
+	return h.mustRunWith(t, nil, name, args...)
 }
 
-func (h *home) runWith(t *testing.T, env []string, name string, args ...string) string {
+func (h *home) mustRunWith(t *testing.T, env []string, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), sessionLimit)
 	defer cancel()

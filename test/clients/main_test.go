@@ -10,4 +10,4 @@ import (
 )
 
 // TestMain builds the programs that the tests run, runs the tests, and removes the programs.
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }

@@ -75,7 +75,7 @@ var clients = []client{
 		name: "gemini", api: provider.Gemini, prefix: "mcp_collie_",
 		program: "@google/gemini-cli/bundle/gemini.js", script: true,
 		prepare: func(t *testing.T, home string) {
-			write(t, filepath.Join(home, ".gemini", "settings.json"), map[string]any{
+			writeSettings(t, filepath.Join(home, ".gemini", "settings.json"), map[string]any{
 				"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
 				"general":  map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
 				"privacy":  map[string]any{"usageStatisticsEnabled": false},
@@ -92,7 +92,7 @@ var clients = []client{
 		name: "opencode", api: provider.Completions, prefix: "collie_",
 		program: "opencode-linux-x64-baseline/bin/opencode",
 		prepare: func(t *testing.T, home string) {
-			write(t, filepath.Join(home, ".config", "opencode", "opencode.json"), map[string]any{"autoupdate": false, "share": "disabled"})
+			writeSettings(t, filepath.Join(home, ".config", "opencode", "opencode.json"), map[string]any{"autoupdate": false, "share": "disabled"})
 		},
 		env: func(fake string) []string {
 			settings, _ := json.Marshal(map[string]any{"provider": map[string]any{"fake": map[string]any{
@@ -109,8 +109,8 @@ var clients = []client{
 	},
 }
 
-// write writes settings of a client.
-func write(t *testing.T, file string, settings any) {
+// writeSettings writes settings of a client.
+func writeSettings(t *testing.T, file string, settings any) {
 	t.Helper()
 	data, err := json.Marshal(settings)
 	if err != nil {

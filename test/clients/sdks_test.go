@@ -16,8 +16,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// heard is the conversation as an SDK understood it.
-type heard struct {
+// understood is the conversation as an SDK understood it.
+type understood struct {
 	API      string
 	Streamed bool
 	Turns    []struct {
@@ -71,7 +71,7 @@ func TestSDKs(t *testing.T) {
 		t.Fatalf("%d conversations:\n%s", len(lines), out)
 	}
 	for _, line := range lines {
-		var h heard
+		var h understood
 		if err := json.Unmarshal(line, &h); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestSDKs(t *testing.T) {
 }
 
 // check compares the conversation as understood with the one that took place.
-func (h heard) check(t *testing.T, stops [2]string) {
+func (h understood) check(t *testing.T, stops [2]string) {
 	t.Helper()
 	first, last := h.Turns[0], h.Turns[1]
 	thought := first.Thought == "Let me see, 让我看看." || h.API == provider.Completions // which has no thoughts

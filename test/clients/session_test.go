@@ -18,23 +18,23 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// done is the model's final answer.
-const done = "There is " + note + "."
+// finalAnswer is the model's final answer.
+const finalAnswer = "There is " + note + "."
 
-// first are the turns that write a note, call a server, and read the note.
-var first = []provider.Turn{
+// firstTurns are the turns that write a note, call a server, and read the note.
+var firstTurns = []provider.Turn{
 	{Say: "I make a notebook.", Call: []provider.Call{call("notebook", "action", "create", "name", "Shop")}},
 	{Call: []provider.Call{call("fs", "action", "write", "path", "/Shop/List", "markdown", note)}},
 	{Call: []provider.Call{call("everything__get-sum", "a", 20, "b", 22)}},
 	{Call: []provider.Call{call("fs", "action", "read", "path", "/Shop/List")}},
-	{Say: done},
+	{Say: finalAnswer},
 }
 
-// second are the turns that read the note of the previous session, and use two servers at once.
-var second = []provider.Turn{
+// secondTurns are the turns that read the note of the previous session, and use two servers at once.
+var secondTurns = []provider.Turn{
 	{Call: []provider.Call{call("fs", "action", "read", "path", "/Shop/List"), call("filesystem__write_file", "path", "list.txt", "content", note)}},
 	{Call: []provider.Call{call("filesystem__list_directory", "path", ".")}},
-	{Say: done},
+	{Say: finalAnswer},
 }
 
 // call returns a call of a tool with arguments given as pairs of name and value.
@@ -47,8 +47,8 @@ func call(tool string, pairs ...any) provider.Call {
 	return provider.Call{Tool: tool, Args: data}
 }
 
-// turns inserts a search for the tools before the turns that call them, if the client needs that.
-func (c client) turns(turns []provider.Turn) []provider.Turn {
+// withSearch inserts a search for the tools before the turns that call them, if the client needs that.
+func (c client) withSearch(turns []provider.Turn) []provider.Turn {
 	if c.search == "" {
 		return turns
 	}
@@ -62,9 +62,9 @@ func (c client) turns(turns []provider.Turn) []provider.Turn {
 	return append([]provider.Turn{{Call: []provider.Call{search}}}, turns...)
 }
 
-// session runs the client once. It checks that the model is shown all tools, known ones from the start, and
+// checkSession runs the client once. It checks that the model is shown all tools, known ones from the start, and
 // that the results of its calls contain what is wanted.
-func (h *home) session(t *testing.T, known bool, names []string, turns []provider.Turn, wanted ...string) {
+func (h *home) checkSession(t *testing.T, known bool, names []string, turns []provider.Turn, wanted ...string) {
 	t.Helper()
 	script := provider.Script{Models: []string{model}, Conversations: []provider.Conversation{{Turns: turns, Wait: h.client.wait}}}
 	fake, err := provider.New(script, provider.Options{})
@@ -73,8 +73,8 @@ func (h *home) session(t *testing.T, known bool, names []string, turns []provide
 	}
 	server := httptest.NewServer(fake)
 	defer server.Close()
-	out := h.runWith(t, h.client.env(server.URL), h.argv[0], append(h.argv[1:], h.client.args(server.URL)...)...)
-	if !strings.Contains(out, done) {
+	out := h.mustRunWith(t, h.client.env(server.URL), h.argv[0], append(h.argv[1:], h.client.args(server.URL)...)...)
+	if !strings.Contains(out, finalAnswer) {
 		t.Errorf("the client wrote %q, want what the model said last", out)
 	}
 	for _, fault := range fake.Faults() {
@@ -94,7 +94,7 @@ func (h *home) session(t *testing.T, known bool, names []string, turns []provide
 		showing = requests[len(requests)-1]
 	}
 	for _, name := range names {
-		if !shown(showing, h.client.prefix+name) {
+		if !isShown(showing, h.client.prefix+name) {
 			t.Errorf("the session has no tool %s%s; known: %t", h.client.prefix, name, known)
 		}
 	}
@@ -115,8 +115,8 @@ func (h *home) session(t *testing.T, known bool, names []string, turns []provide
 	}
 }
 
-// shown reports whether r offers a tool, or names it as one that can be searched for.
-func shown(r provider.Request, name string) bool {
+// isShown reports whether r offers a tool, or names it as one that can be searched for.
+func isShown(r provider.Request, name string) bool {
 	if r.Offers(name) {
 		return true
 	}
@@ -125,12 +125,12 @@ func shown(r provider.Request, name string) bool {
 	})
 }
 
-// listed returns the tools that Collie shows to an ordinary client once each server is known.
-func listed(t *testing.T, settings map[string]any) (names []string) {
+// listTools returns the tools that Collie shows to an ordinary client once each server is known.
+func listTools(t *testing.T, settings map[string]any) (names []string) {
 	t.Helper()
 	home := t.TempDir()
 	config := filepath.Join(home, "servers.json")
-	write(t, config, settings)
+	writeSettings(t, config, settings)
 	cmd := exec.Command(binary.Build(t, binary.Collie), "stdio", "--home", home, "--config", config)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "lister", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {

@@ -31,9 +31,9 @@ type step struct {
 	failed bool
 }
 
-// walk records what a client saw of a view: the list at the start, the answers to the steps, and the list after the
+// viewRecord records what a client saw of a view: the list at the start, the answers to the steps, and the list after the
 // notification that it has changed.
-type walk struct {
+type viewRecord struct {
 	Version string
 	Before  []listedTool
 	Answers []struct {
@@ -50,9 +50,9 @@ const mostChanges = 60
 
 type listedTool struct{ Name, Description, Schema string }
 
-// ways are the same steps for each view: flat lists all tools, grouped lists one tool for each server, and search lists
+// stepsByView are the same steps for each view: flat lists all tools, grouped lists one tool for each server, and search lists
 // tools that find, describe and call others. The last step changes the list.
-var ways = map[string]struct {
+var stepsByView = map[string]struct {
 	tools []string // names that the list must contain
 	steps []step
 }{
@@ -87,19 +87,19 @@ func TestViews(t *testing.T) {
 	t.Parallel()
 	binary.Packages(t, ".")
 	node := binary.Node(t, binary.Packages(t, filepath.Join("..", "conformance")))
-	w := gateway.Place(t)
-	clients := map[string]func(*testing.T, string, string, []step) walk{
+	w := gateway.LinkPrograms(t)
+	clients := map[string]func(*testing.T, string, string, []step) viewRecord{
 		"go": walkGo,
-		"typescript": func(t *testing.T, url, version string, steps []step) walk {
+		"typescript": func(t *testing.T, url, version string, steps []step) viewRecord {
 			return walkTypeScript(t, node, url, version, steps)
 		},
 	}
-	all := maps.Clone(ways)
-	all["auto"] = ways["flat"] // the server fits in the budget
+	all := maps.Clone(stepsByView)
+	all["auto"] = stepsByView["flat"] // the server fits in the budget
 	for n, view := range slices.Sorted(maps.Keys(all)) {
 		for client, run := range clients {
 			for era, version := range []string{"2025-11-25", "2026-07-28"} {
-				if typescript := client == "typescript"; !*full && typescript != ((n+era)%2 == 0) {
+				if typescript := client == "typescript"; !*allCombinations && typescript != ((n+era)%2 == 0) {
 					continue // each view is walked by both clients, and each client speaks both versions
 				}
 				way := all[view]
@@ -110,7 +110,7 @@ func TestViews(t *testing.T) {
 						query, more = "", []string{`"context":{"view":"auto"}`}
 					}
 					g := w.Serve(t, w.Settings(t, []gateway.Server{{Name: "fake"}}, more...), "--no-auth")
-					g.Started(t)
+					g.AwaitReady(t)
 					saw := run(t, g.URL+"/mcp"+query, version, way.steps)
 					if saw.Version != version {
 						t.Errorf("agreed on %s", saw.Version)
@@ -138,7 +138,7 @@ func TestViews(t *testing.T) {
 }
 
 // walkTypeScript makes the steps with the TypeScript SDK, in the program walk.mjs.
-func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw walk) {
+func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw viewRecord) {
 	t.Helper()
 	given, err := json.Marshal(steps)
 	if err != nil {
@@ -158,7 +158,7 @@ func walkTypeScript(t *testing.T, node, url, version string, steps []step) (saw 
 }
 
 // walkGo makes the steps with the Go SDK.
-func walkGo(t *testing.T, url, version string, steps []step) (saw walk) {
+func walkGo(t *testing.T, url, version string, steps []step) (saw viewRecord) {
 	t.Helper()
 	changed := make(chan struct{}, 99)
 	client := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, &mcp.ClientOptions{

@@ -35,7 +35,7 @@ func TestCommands(t *testing.T) {
 			}
 			for _, m := range inCode.FindAllStringSubmatch(string(raw), -1) {
 				checked++
-				if wrong := check(words(m[1])); wrong != "" {
+				if wrong := problemWith(words(m[1])); wrong != "" {
 					t.Errorf("%s: collie %s: %s", strings.TrimPrefix(file, root), m[1], wrong)
 				}
 			}
@@ -52,7 +52,7 @@ func TestCheckFindsMistakes(t *testing.T) {
 		"mcp list": true, "mcp lost": false, "fs tree / --json": true, "fs trees /": false, "fs read --path /a --pate /b": false,
 		"mcp list --json": true, "mcp list --jsn": false, "serve --http :0": true, "mcp add x -- y --flag": true, "open --list|--end": true, "open --list|--ends": false, "cache show|stats": true, "cache show|stat": false, "siyuan undo ID # takes it back": true, "nosuch": false,
 	} {
-		if got := check(words(line)); (got == "") != right {
+		if got := problemWith(words(line)); (got == "") != right {
 			t.Errorf("check of %q says %q", line, got)
 		}
 	}
@@ -109,14 +109,14 @@ func words(line string) []string {
 	return strings.Fields(line)
 }
 
-// check returns what is wrong with a command and its flags; "" if nothing is.
-func check(typed []string) string {
+// problemWith returns what is wrong with a command and its flags; "" if nothing is.
+func problemWith(typed []string) string {
 	if len(typed) == 0 || strings.HasPrefix(typed[0], "-") || strings.ToUpper(typed[0]) == typed[0] {
 		return "" // "collie TOOL ACTION" and the like
 	}
 	for _, t := range siyuan.Tools() {
 		if t.Name == typed[0] {
-			return checkAction(&t, typed[1:])
+			return problemWithAction(&t, typed[1:])
 		}
 	}
 	commands := cli.Commands()
@@ -143,12 +143,12 @@ func check(typed []string) string {
 		}
 		break
 	}
-	return checkFlags(typed)
+	return unknownFlag(typed)
 }
 
-// checkFlags returns the first flag that a command does not have, as a sentence; "" if it has all. It stops at "--",
+// unknownFlag returns the first flag that a command does not have, as a sentence; "" if it has all. It stops at "--",
 // because the flags behind that are another program's.
-func checkFlags(typed []string) string {
+func unknownFlag(typed []string) string {
 	var path []string
 	for _, word := range typed {
 		if strings.HasPrefix(word, "-") || strings.Contains(word, "|") {
@@ -179,11 +179,11 @@ func checkFlags(typed []string) string {
 // withArguments are the commands that take arguments themselves and have commands below.
 var withArguments = map[string]bool{"vault sync": true}
 
-// ofCall are flags of every call.
-var ofCall = []string{"json", "yes", "connection", "url", "token", "args", "profile", "help", "local", "timeout", "home", "config"}
+// callFlags are flags of every call.
+var callFlags = []string{"json", "yes", "connection", "url", "token", "args", "profile", "help", "local", "timeout", "home", "config"}
 
-// checkAction returns what is wrong with the action of a SiYuan tool and its flags; "" if nothing is.
-func checkAction(t *action.Tool, typed []string) string {
+// problemWithAction returns what is wrong with the action of a SiYuan tool and its flags; "" if nothing is.
+func problemWithAction(t *action.Tool, typed []string) string {
 	if len(typed) == 0 || strings.HasPrefix(typed[0], "-") {
 		return "an action is missing"
 	}
@@ -201,14 +201,14 @@ func checkAction(t *action.Tool, typed []string) string {
 	for _, word := range typed[1:] {
 		flag, isFlag := strings.CutPrefix(word, "--")
 		flag, _, _ = strings.Cut(flag, "=")
-		if isFlag && !slices.Contains(ofCall, flag) && !strings.Contains(plain(string(a.Schema())), `"`+plain(flag)+`"`) {
+		if isFlag && !slices.Contains(callFlags, flag) && !strings.Contains(normalize(string(a.Schema())), `"`+normalize(flag)+`"`) {
 			return t.Name + "." + a.Name + " has no argument " + word
 		}
 	}
 	return ""
 }
 
-// plain returns a name in lower case and without - and _, so that all its spellings are equal.
-func plain(name string) string {
+// normalize returns a name in lower case and without - and _, so that all its spellings are equal.
+func normalize(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }

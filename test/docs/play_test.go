@@ -29,7 +29,7 @@ import (
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }
 
 // TestPlayed runs every command in the code blocks of README.md and the guides, in order and in both languages. Each
 // document has its own home, with a fake server, a fake model and a fake SiYuan kernel. A command must succeed or, where
@@ -56,13 +56,13 @@ func TestPlayed(t *testing.T) {
 				}
 				name, _, _ := strings.Cut(filepath.Base(file), ".")
 				played.Store(file, true)
-				s := enter(t, strings.Contains(file, ".zh-CN."), plays[name])
+				s := newSession(t, strings.Contains(file, ".zh-CN."), plays[name])
 				if plays[name].gateway {
 					s.serve("collie serve")
 				}
 				acts := plays[name].acts
 				next := make(map[string]int, len(acts)) // by line, where its next act is looked for
-				for _, c := range shown(string(raw)) {
+				for _, c := range commandsIn(string(raw)) {
 					a := act{}
 					for i := next[c.line]; i < len(acts); i++ {
 						if acts[i].line == c.line {
@@ -71,7 +71,7 @@ func TestPlayed(t *testing.T) {
 							break
 						}
 					}
-					s.play(c, a)
+					s.runAct(c, a)
 				}
 			})
 		}
@@ -102,9 +102,9 @@ var (
 	wrong   = regexp.MustCompile(`✗(?: (\[[a-z_]+\]))?`)
 )
 
-// shown returns the commands in a document's code blocks: the lines after "$ " in console blocks, and all lines in sh
+// commandsIn returns the commands in a document's code blocks: the lines after "$ " in console blocks, and all lines in sh
 // blocks.
-func shown(text string) []command {
+func commandsIn(text string) []command {
 	var out []command
 	kind, inside, joined := "", false, ""
 	for line := range strings.Lines(text) {
@@ -145,11 +145,11 @@ type session struct {
 	last string            // the output of the last command
 }
 
-// enter makes a home: settings with a server, a model and a registry, all fakes, and scripts in place of other people's
+// newSession makes a home: settings with a server, a model and a registry, all fakes, and scripts in place of other people's
 // programs.
-func enter(t *testing.T, chinese bool, as play) *session {
+func newSession(t *testing.T, chinese bool, as play) *session {
 	t.Helper()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	s := &session{T: t, home: t.TempDir()}
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: []provider.Turn{{Say: "Tea."}, {Say: "Green tea."}, {Say: "Tea."}, {Say: "Tea."}, {Say: "Tea."}, {Say: "Tea."}}}}}, provider.Options{})
 	if err != nil {
@@ -188,7 +188,7 @@ func enter(t *testing.T, chinese bool, as play) *session {
 			"profiles":   map[string]any{"work": map[string]any{"tools": []string{"fs", "files"}}},
 		}),
 	} {
-		s.file(name, text)
+		s.writeFile(name, text)
 	}
 	replace := []string{
 		"/mnt/", s.home + "/mnt/", "https://llm.example.org", model.URL, "/srv/", s.home + "/srv/",
@@ -197,9 +197,9 @@ func enter(t *testing.T, chinese bool, as play) *session {
 	if as.notes {
 		k := kerneltest.New(t)
 		replace = append(replace, "https://notes.example.com", k.URL())
-		s.kernel(k, chinese)
+		s.fillKernel(k, chinese)
 	}
-	s.certificate()
+	s.writeCertificate()
 	s.put = strings.NewReplacer(replace...)
 	language := "en_US.UTF-8"
 	if chinese {
@@ -218,8 +218,8 @@ func settings(t *testing.T, sections map[string]any) string {
 	return string(raw)
 }
 
-// file writes a file into the home.
-func (s *session) file(name, text string) {
+// writeFile writes a file into the home.
+func (s *session) writeFile(name, text string) {
 	s.Helper()
 	at := filepath.Join(s.home, name)
 	err := os.MkdirAll(filepath.Dir(at), 0o700)
@@ -231,18 +231,18 @@ func (s *session) file(name, text string) {
 	}
 }
 
-// kernel fills a kernel with the notes of the guide, and writes its address and its token into files of the home.
-func (s *session) kernel(k *kerneltest.Kernel, chinese bool) {
+// fillKernel fills a kernel with the notes of the guide, and writes its address and its token into files of the home.
+func (s *session) fillKernel(k *kerneltest.Kernel, chinese bool) {
 	s.Helper()
 	private, work := k.Notebook(map[bool]string{false: "Private", true: "私人"}[chinese]), k.Notebook(map[bool]string{false: "Work", true: "工作"}[chinese])
 	k.Doc(private, map[bool]string{false: "/Diary", true: "/日记"}[chinese], "Today.")
 	k.Doc(work, map[bool]string{false: "/Plan", true: "/计划"}[chinese], map[bool]string{false: "It is due on May 12.", true: "5 月 12 日交付。"}[chinese])
-	s.file("kernel", k.URL())
-	s.file("token.txt", kerneltest.Token)
+	s.writeFile("kernel", k.URL())
+	s.writeFile("token.txt", kerneltest.Token)
 }
 
-// certificate writes a certificate for 127.0.0.1 and its key into the home.
-func (s *session) certificate() {
+// writeCertificate writes a certificate for 127.0.0.1 and its key into the home.
+func (s *session) writeCertificate() {
 	s.Helper()
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -250,17 +250,17 @@ func (s *session) certificate() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.file("fullchain.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.TLS.Certificates[0].Certificate[0]})))
-	s.file("privkey.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	s.writeFile("fullchain.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.TLS.Certificates[0].Certificate[0]})))
+	s.writeFile("privkey.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 }
 
-// play runs a command as the act says, and checks how it ends. If the act says why the command cannot run here, it only
+// runAct runs a command as the act says, and checks how it ends. If the act says why the command cannot run here, it only
 // checks that the command and its flags exist.
-func (s *session) play(c command, a act) {
+func (s *session) runAct(c command, a act) {
 	s.Helper()
 	if a.why != "" {
 		for _, m := range inCode.FindAllStringSubmatch(c.line, -1) {
-			if wrong := check(words(m[1])); wrong != "" {
+			if wrong := problemWith(words(m[1])); wrong != "" {
 				s.Errorf("%s: %s", c.line, wrong)
 			}
 		}
@@ -284,7 +284,7 @@ func (s *session) play(c command, a act) {
 		return
 	}
 	if a.until != "" {
-		s.until(line, a.until)
+		s.runUntil(line, a.until)
 		return
 	}
 	out, code := s.run(line, a.stdin)
@@ -343,10 +343,10 @@ func (s *session) run(line, stdin string) (out string, code int) {
 	return string(raw), cmd.ProcessState.ExitCode()
 }
 
-// until runs a command that would not end by itself, and interrupts it once its output matches want.
-func (s *session) until(line, want string) {
+// runUntil runs a command that would not end by itself, and interrupts it once its output matches want.
+func (s *session) runUntil(line, want string) {
 	s.Helper()
-	out, end := s.begin(line, want)
+	out, end := s.startUntil(line, want)
 	if code := end(); code != 0 && code != 130 {
 		s.Errorf("%s: interrupted, it ends with exit code %d\n%s", line, code, out())
 	}
@@ -355,7 +355,7 @@ func (s *session) until(line, want string) {
 // serve runs a gateway until the session ends.
 func (s *session) serve(line string) {
 	s.Helper()
-	out, end := s.begin(line, `ready: .*http`)
+	out, end := s.startUntil(line, `ready: .*http`)
 	s.Cleanup(func() {
 		if code := end(); code != 0 {
 			s.Errorf("%s: exit code %d\n%s", line, code, out())
@@ -367,9 +367,9 @@ func (s *session) serve(line string) {
 	}
 }
 
-// begin starts a program that keeps running, and waits until its output matches the regular expression want. end
+// startUntil starts a program that keeps running, and waits until its output matches the regular expression want. end
 // interrupts it and returns its exit code.
-func (s *session) begin(line, want string) (out func() string, end func() int) {
+func (s *session) startUntil(line, want string) (out func() string, end func() int) {
 	s.Helper()
 	var mu sync.Mutex
 	var buf bytes.Buffer

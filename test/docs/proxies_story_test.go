@@ -65,23 +65,23 @@ func TestProxies(t *testing.T) {
 	}
 	settings, caddy, nginx := block("The settings"), block("Caddy"), block("nginx")
 
-	cert, key := certificate(t)
+	cert, key := makeCertificate(t)
 	for name, proxy := range map[string]func(t *testing.T, dir, at, gateway string) *exec.Cmd{
 		"nginx": func(t *testing.T, dir, at, gateway string) *exec.Cmd {
-			conf := printed(t, nginx, "listen 443 ssl", "listen "+at+" ssl", "/etc/ssl/notes/fullchain.pem", cert, "/etc/ssl/notes/privkey.pem", key, "127.0.0.1:7420", gateway)
+			conf := replaceWords(t, nginx, "listen 443 ssl", "listen "+at+" ssl", "/etc/ssl/notes/fullchain.pem", cert, "/etc/ssl/notes/privkey.pem", key, "127.0.0.1:7420", gateway)
 			var own strings.Builder
 			for _, of := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 				fmt.Fprintf(&own, "%s_temp_path %s;\n", of, filepath.Join(dir, of))
 			}
 			file := filepath.Join(dir, "nginx.conf")
-			save(t, file, "daemon off;\nmaster_process off;\npid "+filepath.Join(dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+own.String()+conf+"}\n")
+			writeTo(t, file, "daemon off;\nmaster_process off;\npid "+filepath.Join(dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+own.String()+conf+"}\n")
 			return exec.Command("nginx", "-p", dir, "-e", "stderr", "-c", file)
 		},
 		"caddy": func(t *testing.T, dir, at, gateway string) *exec.Cmd {
 			_, number, _ := net.SplitHostPort(at)
-			conf := printed(t, caddy, proxyName+" {", proxyName+" {\n\tbind 127.0.0.1\n\ttls "+cert+" "+key, "127.0.0.1:7420", gateway)
+			conf := replaceWords(t, caddy, proxyName+" {", proxyName+" {\n\tbind 127.0.0.1\n\ttls "+cert+" "+key, "127.0.0.1:7420", gateway)
 			file := filepath.Join(dir, "Caddyfile")
-			save(t, file, "{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port "+number+"\n}\n"+conf)
+			writeTo(t, file, "{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port "+number+"\n}\n"+conf)
 			cmd := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
 			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 			return cmd
@@ -92,11 +92,11 @@ func TestProxies(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				t.Skipf("%s is not here: apt-get install --no-install-recommends %s", name, name)
 			}
-			p := gateway.Place(t)
+			p := gateway.LinkPrograms(t)
 			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "side"}}, `"siyuan":{}`, strings.Trim(strings.TrimSpace(settings), "{}")))
 			token, _, _ := g.Keys(t)
 			at := port.Address(t)
-			run(t, proxy(t, t.TempDir(), at, strings.TrimPrefix(g.URL, "http://")))
+			startForTest(t, proxy(t, t.TempDir(), at, strings.TrimPrefix(g.URL, "http://")))
 			f := &front{T: t, gateway: g, token: token, client: clientAt(t, at, cert)}
 			await.Until(t, name+" answers", func() bool {
 				resp, err := f.client.Get("https://" + proxyName + "/healthz")
@@ -105,26 +105,26 @@ func TestProxies(t *testing.T) {
 				}
 				return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 			})
-			f.checks()
-			f.calls()
-			f.signsIn()
-			f.hears()
+			f.checkHostAndOrigin()
+			f.checkProgress()
+			f.checkSignIn()
+			f.checkEventStream()
 		})
 	}
 }
 
-// checks verifies that Host and Origin are checked behind the proxy, and that its requests do not count as local.
-func (f *front) checks() {
+// checkHostAndOrigin verifies that Host and Origin are checked behind the proxy, and that its requests do not count as local.
+func (f *front) checkHostAndOrigin() {
 	f.Helper()
 	for what, c := range map[string]struct {
 		host, origin string
 		passes       bool
 	}{
-		"its own name":                {"", "", true},
-		"a page of its own":           {"", "https://" + proxyName, true},
-		"a page of others":            {"", "https://evil.example", false},
-		"a page of another port":      {"", "https://" + proxyName + ":444", false},
-		"a name that leads here, too": {"evil.example", "", false},
+		"its own name":                {passes: true},
+		"a page of its own":           {origin: "https://" + proxyName, passes: true},
+		"a page of others":            {origin: "https://evil.example"},
+		"a page of another port":      {origin: "https://" + proxyName + ":444"},
+		"a name that leads here, too": {host: "evil.example"},
 	} {
 		head := http.Header{}
 		if c.origin != "" {
@@ -148,8 +148,8 @@ func (f *front) checks() {
 	}
 }
 
-// calls has a server report progress in the answer to a POST. Each report arrives while the call is running.
-func (f *front) calls() {
+// checkProgress has a server report progress in the answer to a POST. Each report arrives while the call is running.
+func (f *front) checkProgress() {
 	f.Helper()
 	head := http.Header{"Accept": {"application/json, text/event-stream"}}
 	resp := f.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, head, true)
@@ -168,14 +168,14 @@ func (f *front) calls() {
 	defer func() { _ = resp.Body.Close() }()
 	lines := bufio.NewScanner(resp.Body)
 	for _, want := range []string{"step 1 of", "step 2 of", "step 3 of"} {
-		f.reads(lines, want)
+		f.awaitLine(lines, want)
 	}
 	// Only this notification ends the call, because clients of this protocol may reconnect for an answer.
 	_ = f.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, head, true).Body.Close()
 }
 
-// signsIn exchanges a link for a cookie and a key, as the pages do.
-func (f *front) signsIn() {
+// checkSignIn exchanges a link for a cookie and a key, as the pages do.
+func (f *front) checkSignIn() {
 	f.Helper()
 	status, made := f.gateway.Ask(f, http.MethodPost, "/browsers/links", `{"elsewhere":true}`)
 	address := gjson.GetBytes(made, "address").String()
@@ -198,8 +198,8 @@ func (f *front) signsIn() {
 	}
 }
 
-// hears reads the event stream of the pages while things happen.
-func (f *front) hears() {
+// checkEventStream reads the event stream of the pages while things happen.
+func (f *front) checkEventStream() {
 	f.Helper()
 	ctx, cancel := context.WithCancel(f.Context())
 	defer cancel()
@@ -219,12 +219,12 @@ func (f *front) hears() {
 		if status, answer := f.gateway.Ask(f, http.MethodPost, "/calls", `{"name":"side/echo","args":{"text":"hello"}}`); status != http.StatusOK {
 			f.Fatalf("a call: %d %s", status, answer)
 		}
-		f.reads(lines, "call.done")
+		f.awaitLine(lines, "call.done")
 	}
 }
 
-// reads fails the test unless a line with text arrives on the stream within [await.Limit].
-func (f *front) reads(lines *bufio.Scanner, text string) {
+// awaitLine fails the test unless a line with text arrives on the stream within [await.Limit].
+func (f *front) awaitLine(lines *bufio.Scanner, text string) {
 	f.Helper()
 	found := make(chan error, 1)
 	go func() {
@@ -303,8 +303,8 @@ func clientAt(t *testing.T, at, cert string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// certificate writes a certificate for proxyName, signed by itself, and its key.
-func certificate(t *testing.T) (cert, key string) {
+// makeCertificate writes a certificate for proxyName, signed by itself, and its key.
+func makeCertificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -321,14 +321,14 @@ func certificate(t *testing.T) (cert, key string) {
 	}
 	dir := t.TempDir()
 	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	save(t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})))
-	save(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
+	writeTo(t, cert, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})))
+	writeTo(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
 	return cert, key
 }
 
-// printed returns a configuration of the guide with words replaced, given as pairs of old and new. Each old word must
+// replaceWords returns a configuration of the guide with words replaced, given as pairs of old and new. Each old word must
 // occur in it.
-func printed(t *testing.T, text string, pairs ...string) string {
+func replaceWords(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if !strings.Contains(text, pairs[i]) {
@@ -339,15 +339,15 @@ func printed(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-func save(t *testing.T, file, text string) {
+func writeTo(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// run starts a program that ends with the test.
-func run(t *testing.T, cmd *exec.Cmd) {
+// startForTest starts a program that ends with the test.
+func startForTest(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

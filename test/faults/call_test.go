@@ -14,17 +14,17 @@ import (
 	"collie/test/gateway"
 )
 
-// client serves one fakemcp named s, with these members in its entry, and dials it.
-func client(t *testing.T, more string, sections ...string) (*gateway.Gateway, *gateway.Client) {
+// serveAndDial serves one fakemcp named s, with these members in its entry, and dials it.
+func serveAndDial(t *testing.T, more string, sections ...string) (*gateway.Gateway, *gateway.Client) {
 	t.Helper()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", More: more}}, sections...), "--no-auth")
-	g.Started(t)
+	g.AwaitReady(t)
 	return g, g.Dial(t, gateway.Legacy, "")
 }
 
-// fails calls a tool that must fail with an error of this type within the limit, and returns it.
-func fails(t *testing.T, c *gateway.Client, name, args, kind string, limit time.Duration) error {
+// mustFail calls a tool that must fail with an error of this type within the limit, and returns it.
+func mustFail(t *testing.T, c *gateway.Client, name, args, kind string, limit time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
@@ -39,8 +39,8 @@ func fails(t *testing.T, c *gateway.Client, name, args, kind string, limit time.
 	return err
 }
 
-// answers calls a tool that must answer this text.
-func answers(t *testing.T, c *gateway.Client, name, args, want string) {
+// mustAnswer calls a tool that must answer this text.
+func mustAnswer(t *testing.T, c *gateway.Client, name, args, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
 	defer cancel()
@@ -49,33 +49,33 @@ func answers(t *testing.T, c *gateway.Client, name, args, want string) {
 	}
 }
 
-// hangs returns how many calls of the tool hang are in the record of a server. A server that has got no request yet has
+// recordedHangs returns how many calls of the tool hang are in the record of a server. A server that has got no request yet has
 // no record.
-func hangs(record string) int {
+func recordedHangs(record string) int {
 	raw, _ := os.ReadFile(record)
 	return strings.Count(string(raw), `"name":"hang"`)
 }
 
-// works checks that the server answers calls.
-func works(t *testing.T, c *gateway.Client, server string) {
+// checkWorks checks that the server answers calls.
+func checkWorks(t *testing.T, c *gateway.Client, server string) {
 	t.Helper()
-	answers(t, c, server+"__echo", `{"text":"well"}`, "well")
+	mustAnswer(t, c, server+"__echo", `{"text":"well"}`, "well")
 }
 
 // A server that ends in mid-call fails that call at once; the next call starts it again.
 func TestServerEndsInMidCall(t *testing.T) {
 	t.Parallel()
-	_, c := client(t, "")
+	_, c := serveAndDial(t, "")
 	for _, args := range []string{`{"code":3}`, `{"code":0}`, `{"kill":true}`} {
-		fails(t, c, "s__crash", args, "server_crashed", 5*time.Second)
-		works(t, c, "s")
+		mustFail(t, c, "s__crash", args, "server_crashed", 5*time.Second)
+		checkWorks(t, c, "s")
 	}
 }
 
 // When a server ends, all its running calls fail at once; none waits for its limit.
 func TestAllCallsOfACrashFail(t *testing.T) {
 	t.Parallel()
-	p, record := gateway.Place(t), filepath.Join(t.TempDir(), "record")
+	p, record := gateway.LinkPrograms(t), filepath.Join(t.TempDir(), "record")
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--record", record}}}), "--no-auth")
 	c := g.Dial(t, gateway.Legacy, "")
 	errs := make(chan error, 20)
@@ -85,9 +85,9 @@ func TestAllCallsOfACrashFail(t *testing.T) {
 			errs <- err
 		}()
 	}
-	await.Until(t, "all calls are at the server", func() bool { return hangs(record) == cap(errs) })
+	await.Until(t, "all calls are at the server", func() bool { return recordedHangs(record) == cap(errs) })
 	begin := time.Now()
-	fails(t, c, "s__crash", `{"kill":true}`, "server_crashed", 5*time.Second)
+	mustFail(t, c, "s__crash", `{"kill":true}`, "server_crashed", 5*time.Second)
 	for range cap(errs) {
 		select {
 		case err := <-errs:
@@ -105,60 +105,60 @@ func TestAllCallsOfACrashFail(t *testing.T) {
 // server's time limit.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	_, c := client(t, `"toolTimeout":"10m"`)
-	if err := fails(t, c, "s__badjson", "{}", "server_error", 30*time.Second); err != nil && !strings.Contains(err.Error(), "string without an end") {
+	_, c := serveAndDial(t, `"toolTimeout":"10m"`)
+	if err := mustFail(t, c, "s__badjson", "{}", "server_error", 30*time.Second); err != nil && !strings.Contains(err.Error(), "string without an end") {
 		t.Errorf("what was wrong with the answer is not told: %v", err)
 	}
-	works(t, c, "s")
+	checkWorks(t, c, "s")
 }
 
 // A call that gets no answer ends with the limit of its server, and the server lives on.
 func TestHang(t *testing.T) {
 	t.Parallel()
-	_, c := client(t, `"toolTimeout":"500ms"`)
-	fails(t, c, "s__hang", "{}", "timeout", 5500*time.Millisecond)
-	fails(t, c, "s__late", `{"ms":800}`, "timeout", 5500*time.Millisecond)
-	works(t, c, "s")
+	_, c := serveAndDial(t, `"toolTimeout":"500ms"`)
+	mustFail(t, c, "s__hang", "{}", "timeout", 5500*time.Millisecond)
+	mustFail(t, c, "s__late", `{"ms":800}`, "timeout", 5500*time.Millisecond)
+	checkWorks(t, c, "s")
 	await.Moment(500 * time.Millisecond) // the late answer arrives after its call has ended
 	for i := range 5 {
-		answers(t, c, "s__echo", fmt.Sprintf(`{"text":"%d"}`, i), fmt.Sprint(i))
+		mustAnswer(t, c, "s__echo", fmt.Sprintf(`{"text":"%d"}`, i), fmt.Sprint(i))
 	}
 }
 
 // Text on stdout that is not JSON-RPC, responses to unknown requests and a flood on stderr disturb no call.
 func TestNoise(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--banner", "Welcome to the server!"}}}), "--no-auth")
-	g.Started(t)
+	g.AwaitReady(t)
 	c := g.Dial(t, gateway.Legacy, "")
 	for range 3 {
-		answers(t, c, "s__noise", "{}", "quiet")
-		answers(t, c, "s__garbage", "{}", "right")
-		answers(t, c, "s__garbage", `{"textId":true}`, "right")
-		works(t, c, "s")
+		mustAnswer(t, c, "s__noise", "{}", "quiet")
+		mustAnswer(t, c, "s__garbage", "{}", "right")
+		mustAnswer(t, c, "s__garbage", `{"textId":true}`, "right")
+		checkWorks(t, c, "s")
 	}
 	const calls = 100
 	for range calls {
-		answers(t, c, "s__stderr", fmt.Sprintf(`{"bytes":%d}`, floodBytes/calls), "flooded")
+		mustAnswer(t, c, "s__stderr", fmt.Sprintf(`{"bytes":%d}`, floodBytes/calls), "flooded")
 	}
-	works(t, c, "s")
+	checkWorks(t, c, "s")
 }
 
 // An answer over the limit of a frame fails its call and no other.
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	_, c := client(t, `"toolTimeout":"10m"`, `"mcp":{"limits":{"maxFrame":"256KiB"}}`)
-	answers(t, c, "s__big", `{"bytes":1000}`, strings.Repeat("a", 1000))
-	fails(t, c, "s__toolarge", `{"bytes":1000000}`, "output_too_large", 5*time.Second)
-	fails(t, c, "s__toolarge", `{"bytes":1000000,"idLast":true}`, "output_too_large", 5*time.Second) // its end names the call
-	works(t, c, "s")
+	_, c := serveAndDial(t, `"toolTimeout":"10m"`, `"mcp":{"limits":{"maxFrame":"256KiB"}}`)
+	mustAnswer(t, c, "s__big", `{"bytes":1000}`, strings.Repeat("a", 1000))
+	mustFail(t, c, "s__toolarge", `{"bytes":1000000}`, "output_too_large", 5*time.Second)
+	mustFail(t, c, "s__toolarge", `{"bytes":1000000,"idLast":true}`, "output_too_large", 5*time.Second) // its end names the call
+	checkWorks(t, c, "s")
 }
 
 // A server that is missing, silent, faulty or gone neither delays nor hides the others.
 func TestBadServersAmongGoodOnes(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	begin := time.Now()
 	g := p.Serve(t, p.Settings(t, []gateway.Server{
 		{Name: "silent", Flags: []string{"--never-answer"}, More: `"startTimeout":"4s"`},
@@ -171,8 +171,8 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 		{Name: "better"},
 	}), "--no-auth")
 	c := g.Dial(t, gateway.Legacy, "")
-	works(t, c, "better")
-	works(t, c, "good")
+	checkWorks(t, c, "better")
+	checkWorks(t, c, "good")
 	await.Within(t, "good servers", time.Since(begin), 5*time.Second)
 	listed, err := c.Do(t.Context(), "tools/list", "{}")
 	await.Within(t, "the list", time.Since(begin), 8*time.Second)
@@ -184,7 +184,7 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 			t.Errorf("%s is not listed", name)
 		}
 	}
-	line := g.Started(t)
+	line := g.AwaitReady(t)
 	const again = " (starting again)" // instead of the reason, while the server is being restarted
 	for _, want := range []string{
 		"of 2 servers", "silent (handshake_timeout)", "missing (command_not_found)", "dead (exited_early)",
@@ -198,17 +198,17 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 	if log := g.Stderr(); !strings.Contains(log, "cannot connect to the flux capacitor") {
 		t.Errorf("what a server said before it ended is not told: %s", log)
 	}
-	fails(t, c, "missing__x", "{}", "not_found", 5*time.Second)
-	works(t, c, "good")
+	mustFail(t, c, "missing__x", "{}", "not_found", 5*time.Second)
+	checkWorks(t, c, "good")
 }
 
 // A missing command fails within two seconds, and the error says what to do.
 func TestMissingCommand(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	begin := time.Now()
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "missing", Entry: `{"command":"no-such-command-of-collie"}`}}), "--no-auth")
-	if line := g.Started(t); !strings.Contains(line, "missing (command_not_found)") {
+	if line := g.AwaitReady(t); !strings.Contains(line, "missing (command_not_found)") {
 		t.Errorf("start-up: %s", line)
 	}
 	await.Within(t, "a missing command", time.Since(begin), 5*2*time.Second)
@@ -217,7 +217,7 @@ func TestMissingCommand(t *testing.T) {
 // A client that goes away in mid-call ends the call at the server.
 func TestClientGivesUp(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	heard := filepath.Join(t.TempDir(), "heard")
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--record", heard}}}), "--no-auth")
 	c := g.Dial(t, gateway.Legacy, "")
@@ -228,7 +228,7 @@ func TestClientGivesUp(t *testing.T) {
 			_, err := c.Tool(ctx, "s__hang", "{}")
 			ended <- err
 		}()
-		await.Until(t, "the call is at the server", func() bool { return hangs(heard) == n+1 })
+		await.Until(t, "the call is at the server", func() bool { return recordedHangs(heard) == n+1 })
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("hang: %v", err)
@@ -243,5 +243,5 @@ func TestClientGivesUp(t *testing.T) {
 		}
 		return n == 3
 	})
-	works(t, c, "s")
+	checkWorks(t, c, "s")
 }

@@ -7,4 +7,4 @@ import (
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }

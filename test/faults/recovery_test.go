@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	// answered bounds the time of a call after its server was killed: five times two seconds.
-	answered = 10 * time.Second
-	// told bounds the time until a running call fails after its server was killed: five times a second.
-	told = 5 * time.Second
-	// refused bounds the time of a call to a server that has failed too often: five times 50 ms.
-	refused = 250 * time.Millisecond
+	// answerLimit bounds the time of a call after its server was killed: five times two seconds.
+	answerLimit = 10 * time.Second
+	// failLimit bounds the time until a running call fails after its server was killed: five times a second.
+	failLimit = 5 * time.Second
+	// refuseLimit bounds the time of a call to a server that has failed too often: five times 50 ms.
+	refuseLimit = 250 * time.Millisecond
 	// kills is how often a server is killed in a row.
 	kills = 100
 )
@@ -49,21 +49,21 @@ func TestRecovery(t *testing.T) {
 	for _, pair := range pairs {
 		t.Run(pair.name, func(t *testing.T) {
 			t.Parallel()
-			p := gateway.Place(t)
+			p := gateway.LinkPrograms(t)
 			record := filepath.Join(t.TempDir(), "record")
 			g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server, "--record", record}}}), "--no-auth")
-			g.Started(t)
+			g.AwaitReady(t)
 			c := g.Dial(t, pair.client, "")
-			works(t, c, "s")
+			checkWorks(t, c, "s")
 
 			await.Moment(500 * time.Millisecond) // nobody uses it
-			killed := kill(t, c)
-			t.Logf("killed while idle: the next call took %v", recovers(t, c, killed))
+			killed := killServer(t, c)
+			t.Logf("killed while idle: the next call took %v", callAfterKill(t, c, killed))
 
 			await.Moment(time.Second) // it comes back by itself, or waits to be called: either is fine
-			killed = kill(t, c)
+			killed = killServer(t, c)
 			await.Moment(1500 * time.Millisecond)
-			t.Logf("called a moment after the end: that took %v", recovers(t, c, killed))
+			t.Logf("called a moment after the end: that took %v", callAfterKill(t, c, killed))
 
 			failed := make(chan error, 1)
 			go func() {
@@ -72,27 +72,27 @@ func TestRecovery(t *testing.T) {
 				_, err := c.Tool(ctx, "s__hang", "{}")
 				failed <- err
 			}()
-			await.Until(t, "the call is at the server", func() bool { return hangs(record) == 1 })
-			killed = kill(t, c)
+			await.Until(t, "the call is at the server", func() bool { return recordedHangs(record) == 1 })
+			killed = killServer(t, c)
 			begun := time.Now()
 			select {
 			case err := <-failed:
 				if gateway.TypeOf(err) != "server_crashed" {
 					t.Errorf("the call under way: %v", err)
 				}
-				await.Within(t, "a call whose server was killed, to fail", time.Since(begun), told)
+				await.Within(t, "a call whose server was killed, to fail", time.Since(begun), failLimit)
 			case <-time.After(await.Limit):
 				t.Error("the call under way waits after its server was killed")
 			}
-			t.Logf("killed in mid-call: the next call took %v", recovers(t, c, killed))
+			t.Logf("killed in mid-call: the next call took %v", callAfterKill(t, c, killed))
 		})
 	}
 }
 
-// kill ends the server process that c calls and waits until it is gone, because a dying process may still read a call.
-func kill(t *testing.T, c *gateway.Client) (pid int) {
+// killServer ends the server process that c calls and waits until it is gone, because a dying process may still read a call.
+func killServer(t *testing.T, c *gateway.Client) (pid int) {
 	t.Helper()
-	pid, err := strconv.Atoi(must(t, c, "s__pid"))
+	pid, err := strconv.Atoi(mustText(t, c, "s__pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +103,14 @@ func kill(t *testing.T, c *gateway.Client) (pid int) {
 	return pid
 }
 
-// recovers makes the next call, which a new process must answer, and returns how long it took.
-func recovers(t *testing.T, c *gateway.Client, killed int) time.Duration {
+// callAfterKill makes the next call, which a new process must answer, and returns how long it took.
+func callAfterKill(t *testing.T, c *gateway.Client, killed int) time.Duration {
 	t.Helper()
 	begun := time.Now()
-	works(t, c, "s")
+	checkWorks(t, c, "s")
 	took := time.Since(begun)
-	await.Within(t, "the call after a kill", took, answered)
-	if now := must(t, c, "s__pid"); now == strconv.Itoa(killed) {
+	await.Within(t, "the call after a kill", took, answerLimit)
+	if now := mustText(t, c, "s__pid"); now == strconv.Itoa(killed) {
 		t.Errorf("process %s answers, which was killed", now)
 	}
 	return took.Round(100 * time.Microsecond)
@@ -123,26 +123,26 @@ func TestKillsInARow(t *testing.T) {
 	for _, pair := range pairs[:2] {
 		t.Run(pair.name, func(t *testing.T) {
 			t.Parallel()
-			p := gateway.Place(t)
+			p := gateway.LinkPrograms(t)
 			settings := p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--era", pair.server}}, {Name: "other"}}, `"http":{"metrics":true}`)
 			g := p.Serve(t, settings, "--no-auth")
-			g.Started(t)
+			g.AwaitReady(t)
 			c := g.Dial(t, pair.client, "")
-			recovers(t, c, kill(t, c)) // so that everything has run once
-			works(t, c, "other")
-			other := must(t, c, "other__pid")
-			before := weigh(t, g)
+			callAfterKill(t, c, killServer(t, c)) // so that everything has run once
+			checkWorks(t, c, "other")
+			other := mustText(t, c, "other__pid")
+			before := countUse(t, g)
 			worst, begun := time.Duration(0), time.Now()
 			for range kills {
-				worst = max(worst, recovers(t, c, kill(t, c)))
+				worst = max(worst, callAfterKill(t, c, killServer(t, c)))
 			}
 			t.Logf("%d kills in %v, the slowest answer after one took %v", kills, time.Since(begun).Round(time.Millisecond), worst)
-			if now := must(t, c, "other__pid"); now != other || !g.Alive() {
+			if now := mustText(t, c, "other__pid"); now != other || !g.Alive() {
 				t.Errorf("the other server is process %s, %s before; the gateway runs: %t", now, other, g.Alive())
 			}
 			after := before
 			await.Until(t, fmt.Sprintf("%d kills leave nothing but %+v", kills, before), func() bool {
-				after = weigh(t, g)
+				after = countUse(t, g)
 				return after.processes <= before.processes && after.descriptors <= before.descriptors+2 && after.goroutines <= before.goroutines+5
 			}, func() string { return fmt.Sprintf("%+v", after) })
 		})
@@ -153,16 +153,16 @@ func TestKillsInARow(t *testing.T) {
 // and say when a retry makes sense. Other servers are not affected.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	g := p.Serve(t, p.Settings(t, []gateway.Server{{Name: "s", Flags: []string{"--crash-after", "0"}}, {Name: "other"}}), "--no-auth")
-	g.Started(t)
+	g.AwaitReady(t)
 	c := g.Dial(t, gateway.Legacy, "")
 	for range 5 {
-		fails(t, c, "s__echo", "{}", "server_crashed", answered)
+		mustFail(t, c, "s__echo", "{}", "server_crashed", answerLimit)
 	}
 	for range 3 {
-		fails(t, c, "s__echo", "{}", "server_unavailable", refused)
-		works(t, c, "other")
+		mustFail(t, c, "s__echo", "{}", "server_unavailable", refuseLimit)
+		checkWorks(t, c, "other")
 	}
 	_, err := c.Tool(t.Context(), "s__echo", "{}")
 	if f, ok := errors.AsType[*gateway.Failure](err); !ok || !gjson.Get(f.Text, "error.retryAfterSeconds").Exists() {
@@ -170,21 +170,21 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// weight counts what a gateway uses. A count is 0 if the system does not tell.
-type weight struct{ processes, descriptors, goroutines int }
+// use counts what a gateway uses. A count is 0 if the system does not tell.
+type use struct{ processes, descriptors, goroutines int }
 
-// weigh counts the processes of a gateway and its servers, and the descriptors and goroutines of the gateway itself.
-func weigh(t *testing.T, g *gateway.Gateway) weight {
+// countUse counts the processes of a gateway and its servers, and the descriptors and goroutines of the gateway itself.
+func countUse(t *testing.T, g *gateway.Gateway) use {
 	t.Helper()
-	w := weight{processes: len(g.Running(t)), goroutines: goroutines(t, g.URL)}
+	w := use{processes: len(g.Running(t)), goroutines: readGoroutines(t, g.URL)}
 	if list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", g.PID())); err == nil {
 		w.descriptors = len(list)
 	}
 	return w
 }
 
-// goroutines asks the gateway, without leaving a connection.
-func goroutines(t *testing.T, url string) int {
+// readGoroutines asks the gateway, without leaving a connection.
+func readGoroutines(t *testing.T, url string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/metrics", nil)
 	if err != nil {
@@ -209,7 +209,8 @@ func goroutines(t *testing.T, url string) int {
 	return 0
 }
 
-func must(t *testing.T, c *gateway.Client, name string) string {
+// mustText calls a tool without arguments, which must answer, and returns the text.
+func mustText(t *testing.T, c *gateway.Client, name string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -38,17 +38,17 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		busy  bool
 		limit time.Duration
 	}{
-		{"serve", syscall.SIGTERM, false, 8 * time.Second},
-		{"serve", syscall.SIGTERM, true, 15 * time.Second},
-		{"serve", syscall.SIGKILL, true, 8 * time.Second},
-		{"stdio", syscall.SIGTERM, false, 8 * time.Second},
-		{"stdio", syscall.SIGHUP, true, 15 * time.Second},
-		{"stdio", syscall.SIGKILL, true, 8 * time.Second},
+		{face: "serve", sig: syscall.SIGTERM, limit: 8 * time.Second},
+		{face: "serve", sig: syscall.SIGTERM, busy: true, limit: 15 * time.Second},
+		{face: "serve", sig: syscall.SIGKILL, busy: true, limit: 8 * time.Second},
+		{face: "stdio", sig: syscall.SIGTERM, limit: 8 * time.Second},
+		{face: "stdio", sig: syscall.SIGHUP, busy: true, limit: 15 * time.Second},
+		{face: "stdio", sig: syscall.SIGKILL, busy: true, limit: 8 * time.Second},
 	} {
 		if tt.limit > 8*time.Second && !long {
 			continue
 		}
-		p := gateway.Place(t)
+		p := gateway.LinkPrograms(t)
 		run, c := startStubborn(t, p, tt.face)
 		if tt.busy {
 			for _, s := range stubborn {
@@ -73,15 +73,15 @@ func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.
 	settings := p.Settings(t, stubborn)
 	if face == "serve" {
 		g := p.Serve(t, settings, "--no-auth")
-		g.Started(t)
+		g.AwaitReady(t)
 		run, c = g.Process, g.Dial(t, gateway.Legacy, "")
 	} else {
-		run, c = p.Stdio(t, gateway.Legacy, t.TempDir(), settings)
+		run, c = p.DialStdio(t, gateway.Legacy, t.TempDir(), settings)
 	}
 	for _, s := range stubborn {
-		works(t, c, s.Name)
+		checkWorks(t, c, s.Name)
 	}
-	want := len(stubborn) + 2 // the grandchild and Collie
+	want := len(stubborn) + 2 // servers, the child of "family", and Collie
 	if running := p.Running(t); len(running) < want {
 		t.Fatalf("%d processes, want %d at least: %s", len(running), want, strings.Join(running, "; "))
 	}
@@ -93,7 +93,7 @@ func startStubborn(t *testing.T, p gateway.Programs, face string) (run *gateway.
 func TestCommandEndsWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	const limit = 5 * time.Second // five times what a server may take to end
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	home, settings := t.TempDir(), p.Settings(t, stubborn)
 	for _, args := range [][]string{
 		{"call", "family", "echo", "--text", "here"},
@@ -124,25 +124,26 @@ func TestCommandEndsWithItsAnswer(t *testing.T) {
 // End of input ends `collie stdio` and its servers.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
-	run, c := p.Stdio(t, gateway.Modern, t.TempDir(), p.Settings(t, []gateway.Server{{Name: "good"}}))
-	works(t, c, "good")
+	p := gateway.LinkPrograms(t)
+	run, c := p.DialStdio(t, gateway.Modern, t.TempDir(), p.Settings(t, []gateway.Server{{Name: "good"}}))
+	checkWorks(t, c, "good")
 	_ = run.Stdin.Close()
 	t.Logf("nothing left after %v", p.AwaitNone(t, 5*time.Second).Round(time.Millisecond))
 }
 
-// Servers that honour the end of their input let Collie stop within a second.
+// Servers that honour the end of their input let Collie stop within a second; the test allows five, since the machine may be
+// busy.
 func TestStopIsQuick(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	servers := make([]gateway.Server, 10)
 	for i := range servers {
 		servers[i].Name = "s" + strconv.Itoa(i)
 	}
 	g := p.Serve(t, p.Settings(t, servers), "--no-auth")
-	g.Started(t)
+	g.AwaitReady(t)
 	c := g.Dial(t, gateway.Legacy, "")
-	works(t, c, "s0")
+	checkWorks(t, c, "s0")
 	g.Signal(syscall.SIGTERM)
 	t.Logf("stopped after %v", p.AwaitNone(t, 5*time.Second).Round(time.Millisecond))
 	if _, err := os.Stat(filepath.Join(g.Home, "state", "gateway.json")); err == nil {
@@ -153,14 +154,14 @@ func TestStopIsQuick(t *testing.T) {
 // With --parent-pid Collie ends when that process does.
 func TestParentWatchdog(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	parent := exec.Command("sleep", "600")
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
 	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
 	g := p.Serve(t, settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
-	g.Started(t)
+	g.AwaitReady(t)
 	_ = parent.Process.Kill()
 	_ = parent.Wait()
 	t.Logf("nothing left after %v", p.AwaitNone(t, 12*time.Second).Round(time.Millisecond))
@@ -170,20 +171,20 @@ func TestParentWatchdog(t *testing.T) {
 // the home.
 func TestSecondGateway(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, []gateway.Server{{Name: "good"}})
 	g := p.Serve(t, settings, "--no-auth")
-	g.Started(t)
+	g.AwaitReady(t)
 	_, stderr, code := p.Run(t, g.Home, "serve", "--config", settings, "--http", "127.0.0.1:0", "--no-auth")
 	if code != 1 || !strings.Contains(stderr, "pid "+strconv.Itoa(g.PID())) || !strings.Contains(stderr, g.URL) {
 		t.Errorf("exit code %d, %s; want 1, pid %d and %s", code, stderr, g.PID(), g.URL)
 	}
-	works(t, g.Dial(t, gateway.Legacy, ""), "good")
+	checkWorks(t, g.Dial(t, gateway.Legacy, ""), "good")
 	g.Signal(syscall.SIGKILL)
-	g.Exits(5 * time.Second)
+	g.AwaitExit(5 * time.Second)
 	next := p.ServeIn(t, g.Home, settings, "--no-auth")
-	next.Started(t)
-	works(t, next.Dial(t, gateway.Legacy, ""), "good")
+	next.AwaitReady(t)
+	checkWorks(t, next.Dial(t, gateway.Legacy, ""), "good")
 }
 
 // The error for a port that is in use names the process that uses it.
@@ -194,7 +195,7 @@ func TestBusyPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	_, stderr, code := p.Run(t, t.TempDir(), "serve", "--config", p.Settings(t, nil), "--http", l.Addr().String(), "--no-auth")
 	if code != 1 || !strings.Contains(stderr, "in use by") || !strings.Contains(stderr, l.Addr().String()) {
 		t.Errorf("exit code %d, %s", code, stderr)

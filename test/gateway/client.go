@@ -23,11 +23,11 @@ type Client struct{ *mcp.Client }
 // Dial opens a session with the gateway over HTTP. With an empty token it sends none.
 func (g *Gateway) Dial(tb testing.TB, protocol, token string) *Client {
 	tb.Helper()
-	return connect(tb, g.link(token, deaf{}), protocol)
+	return connect(tb, g.dialHTTP(token, deaf{}), protocol)
 }
 
-// link returns a connection to the gateway; h receives its messages.
-func (g *Gateway) link(token string, h mcp.Handler) mcp.Link {
+// dialHTTP returns a connection to the gateway; h receives its messages.
+func (g *Gateway) dialHTTP(token string, h mcp.Handler) mcp.Link {
 	head := http.Header{}
 	if token != "" {
 		head.Set("Authorization", "Bearer "+token)
@@ -35,8 +35,8 @@ func (g *Gateway) link(token string, h mcp.Handler) mcp.Link {
 	return mcp.DialHTTP(g.URL+"/mcp", h, &mcp.HTTPOptions{Header: func() http.Header { return head }})
 }
 
-// Stdio runs `collie stdio` with the settings and opens a session over its pipes.
-func (p Programs) Stdio(tb testing.TB, protocol, home, settings string) (*Process, *Client) {
+// DialStdio runs `collie stdio` with the settings and opens a session over its pipes.
+func (p Programs) DialStdio(tb testing.TB, protocol, home, settings string) (*Process, *Client) {
 	tb.Helper()
 	run := p.start(tb, home, "stdio", "--config", settings)
 	link := mcp.NewConn(mcp.NewLines(run.Stdout, run.Stdin, 0, run.Stdin.Close), deaf{}, nil)
@@ -49,14 +49,14 @@ func (p Programs) Start(tb testing.TB, home string, args ...string) *Process {
 	return p.start(tb, home, args...)
 }
 
-// Pipes runs `collie stdio` with the settings; the caller uses its pipes.
-func (p Programs) Pipes(tb testing.TB, home, settings string) *Process {
+// StartStdio runs `collie stdio` with the settings; the caller uses its pipes.
+func (p Programs) StartStdio(tb testing.TB, home, settings string) *Process {
 	tb.Helper()
 	return p.start(tb, home, "stdio", "--config", settings)
 }
 
-// PipesAlone is Pipes for a client that has its own servers even if a gateway is running.
-func (p Programs) PipesAlone(tb testing.TB, home, settings string) *Process {
+// StartLocalStdio is StartStdio for a client that has its own servers even if a gateway is running.
+func (p Programs) StartLocalStdio(tb testing.TB, home, settings string) *Process {
 	tb.Helper()
 	return p.start(tb, home, "stdio", "--local", "--config", settings)
 }

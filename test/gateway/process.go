@@ -57,7 +57,7 @@ func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	tb.Cleanup(func() {
 		if run.Alive() {
 			run.Signal(syscall.SIGTERM)
-			if !run.Exits(15 * time.Second) {
+			if !run.AwaitExit(15 * time.Second) {
 				tb.Errorf("collie %s runs on after SIGTERM", strings.Join(args, " "))
 				_ = cmd.Process.Kill()
 				<-run.exited
@@ -96,8 +96,8 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Exits waits at most d for Collie to end, and reports whether it has.
-func (p *Process) Exits(d time.Duration) bool {
+// AwaitExit waits at most d for Collie to end, and reports whether it has.
+func (p *Process) AwaitExit(d time.Duration) bool {
 	select {
 	case <-p.exited:
 		return true
@@ -115,8 +115,8 @@ func (p *Process) ExitCode() int {
 // Stderr returns what Collie has written to stderr.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
-// Says waits until stderr matches pattern and returns the match.
-func (p *Process) Says(tb testing.TB, pattern string) string {
+// AwaitStderr waits until stderr matches pattern and returns the match.
+func (p *Process) AwaitStderr(tb testing.TB, pattern string) string {
 	tb.Helper()
 	re := regexp.MustCompile(pattern)
 	deadline := time.After(limit)

@@ -14,12 +14,12 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// built is the folder with the programs. Main sets it before any test runs.
+// built is the folder with the programs. BuildAndRun sets it before any test runs.
 var built string
 
-// Main builds the programs, runs the tests and returns their exit code. The variable COLLIE_BINARY may name
+// BuildAndRun builds the programs, runs the tests and returns their exit code. The variable COLLIE_BINARY may name
 // an already built Collie.
-func Main(m *testing.M) int {
+func BuildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "collie-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -27,17 +27,17 @@ func Main(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	built = dir
-	if err := build(dir); err != nil {
+	if err := buildPrograms(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
 }
 
-func build(dir string) error {
+func buildPrograms(dir string) error {
 	packages := []string{"collie/internal/mcp/mcptest/fakemcp", "collie/cmd/collie"}
 	if ready := os.Getenv("COLLIE_BINARY"); ready != "" {
-		if err := place(ready, filepath.Join(dir, "collie"+suffix)); err != nil {
+		if err := linkOrCopy(ready, filepath.Join(dir, "collie"+suffix)); err != nil {
 			return err
 		}
 		packages = packages[:1]
@@ -63,8 +63,8 @@ type Programs struct {
 	dir          string
 }
 
-// Place makes Programs for one test.
-func Place(tb testing.TB) Programs {
+// LinkPrograms makes Programs for one test: hard links to the built programs, or copies, in a folder of its own.
+func LinkPrograms(tb testing.TB) Programs {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
@@ -72,15 +72,15 @@ func Place(tb testing.TB) Programs {
 	}
 	p := Programs{Collie: filepath.Join(dir, "collie"+suffix), Fake: filepath.Join(dir, "fakemcp"+suffix), dir: dir}
 	for _, path := range []string{p.Collie, p.Fake} {
-		if err := place(filepath.Join(built, filepath.Base(path)), path); err != nil {
-			tb.Fatalf("place %s; does TestMain call gateway.Main? %v", path, err)
+		if err := linkOrCopy(filepath.Join(built, filepath.Base(path)), path); err != nil {
+			tb.Fatalf("place %s; does TestMain call gateway.BuildAndRun? %v", path, err)
 		}
 	}
 	return p
 }
 
-// place links or copies a program.
-func place(from, to string) error {
+// linkOrCopy links or copies a program.
+func linkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
@@ -121,14 +121,14 @@ func (p Programs) AwaitNone(tb testing.TB, limit time.Duration) time.Duration {
 		}
 		if time.Since(begin) > limit {
 			tb.Errorf("still running after %v: %s", limit, strings.Join(left, "; "))
-			p.end(tb)
+			p.killAll(tb)
 			return limit
 		}
 	}
 }
 
-// end kills the remaining processes of these programs.
-func (p Programs) end(tb testing.TB) {
+// killAll kills the remaining processes of these programs.
+func (p Programs) killAll(tb testing.TB) {
 	tb.Helper()
 	for _, line := range p.Running(tb) {
 		var pid int

@@ -29,20 +29,20 @@ func (p Programs) Serve(tb testing.TB, settings string, args ...string) *Gateway
 func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) *Gateway {
 	tb.Helper()
 	run := p.start(tb, home, append([]string{"serve", "--config", settings, "--http", "127.0.0.1:0"}, args...)...)
-	url := strings.TrimSuffix(run.Says(tb, `https?://127\.0\.0\.1:\d+/mcp`), "/mcp")
+	url := strings.TrimSuffix(run.AwaitStderr(tb, `https?://127\.0\.0\.1:\d+/mcp`), "/mcp")
 	return &Gateway{run, url}
 }
 
-// Started waits until every server is ready or has failed, and returns the line that says so.
-func (g *Gateway) Started(tb testing.TB) string {
+// AwaitReady waits until every server is ready or has failed, and returns the line that says so.
+func (g *Gateway) AwaitReady(tb testing.TB) string {
 	tb.Helper()
-	return g.Says(tb, `ready: .*\n`)
+	return g.AwaitStderr(tb, `ready: .*\n`)
 }
 
 // Keys returns the keys in the token file and in gateway.json.
 func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 	tb.Helper()
-	keys := g.announced(tb)
+	keys := g.readAnnouncement(tb)
 	secret, err := os.ReadFile(filepath.Join(g.Home, "state", "token"))
 	if err != nil {
 		tb.Fatal(err)
@@ -53,11 +53,11 @@ func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 // Control returns the key that manages the gateway.
 func (g *Gateway) Control(tb testing.TB) string {
 	tb.Helper()
-	return g.announced(tb).Control
+	return g.readAnnouncement(tb).Control
 }
 
-// announced returns the content of gateway.json.
-func (g *Gateway) announced(tb testing.TB) (keys home.Gateway) {
+// readAnnouncement returns the content of gateway.json.
+func (g *Gateway) readAnnouncement(tb testing.TB) (keys home.Gateway) {
 	tb.Helper()
 	raw, err := os.ReadFile(filepath.Join(g.Home, "state", "gateway.json"))
 	if err == nil {

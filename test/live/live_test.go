@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if address == "" {
 		os.Exit(m.Run()) // nothing has to be built
 	}
-	os.Exit(gateway.Main(m))
+	os.Exit(gateway.BuildAndRun(m))
 }
 
 // TestLive takes the tour at a real kernel.

@@ -40,10 +40,10 @@ type smoke struct {
 	notebook string
 }
 
-// Smoke runs the tour against the kernel at url. The test binary must have called [gateway.Main].
+// Smoke runs the tour against the kernel at url. The test binary must have called [gateway.BuildAndRun].
 func Smoke(t *testing.T, url, token string, opts Options) {
 	t.Helper()
-	s := &smoke{t: t, p: gateway.Place(t), home: t.TempDir(), client: kernel.New(url, kernel.Options{Token: token}), ran: map[string]bool{}}
+	s := &smoke{t: t, p: gateway.LinkPrograms(t), home: t.TempDir(), client: kernel.New(url, kernel.Options{Token: token}), ran: map[string]bool{}}
 	t.Cleanup(s.client.Close)
 	s.word = "smoke" + string(kernel.NewID())[15:]
 	s.name = "Collie " + s.word
@@ -54,26 +54,26 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 		name string
 		run  func()
 	}{
-		{"create", s.create},
-		{"read", s.read},
-		{"edit", s.edit},
-		{"titles", s.titles},
-		{"notebook", s.ownNotebook},
-		{"document", s.documents},
-		{"blocks", s.blocks},
-		{"move", s.moves},
-		{"search", s.search},
+		{"create", s.createNotebook},
+		{"read", s.tryRead},
+		{"edit", s.tryEdit},
+		{"titles", s.tryTitles},
+		{"notebook", s.tryNotebook},
+		{"document", s.tryDocuments},
+		{"blocks", s.tryBlocks},
+		{"move", s.tryMoves},
+		{"search", s.trySearch},
 		{"replace", s.replaceEverywhere},
-		{"database", s.database},
-		{"cards", s.cards},
-		{"tag", s.tag},
-		{"asset", s.asset},
-		{"export", s.export},
-		{"system", s.system},
-		{"mascot", s.mascot},
-		{"undo", s.undo},
-		{"undo rm", s.undoTree},
-		{"cleanup", s.cleanup},
+		{"database", s.tryDatabase},
+		{"cards", s.tryCards},
+		{"tag", s.tryTag},
+		{"asset", s.tryAsset},
+		{"export", s.tryExport},
+		{"system", s.trySystem},
+		{"mascot", s.tryMascot},
+		{"undo", s.tryUndo},
+		{"undo rm", s.tryUndoTree},
+		{"cleanup", s.removeAll},
 	} {
 		begun := time.Now()
 		step.run()
@@ -82,7 +82,7 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 		}
 		t.Logf("%-8s ok, %v", step.name, time.Since(begun).Round(time.Millisecond))
 		if step.name == "create" {
-			t.Cleanup(func() { s.forget(opts.Wait) })
+			t.Cleanup(func() { s.removeNotebook(opts.Wait) })
 		}
 	}
 	t.Logf("%d actions ran", len(s.ran))
@@ -91,9 +91,9 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 // args are the arguments of a call.
 type args map[string]any
 
-// try runs `collie call TOOL ACTION --args ARGS --yes` and returns its result and exit code. name is "tool.action".
+// callAction runs `collie call TOOL ACTION --args ARGS --yes` and returns its result and exit code. name is "tool.action".
 // --yes confirms dangerous actions.
-func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
+func (s *smoke) callAction(name string, a args) (result gjson.Result, code int) {
 	s.t.Helper()
 	tool, action, _ := strings.Cut(name, ".")
 	raw, err := json.Marshal(a)
@@ -112,32 +112,32 @@ func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
 	return gjson.Parse(out), code
 }
 
-// do is try for a call that must succeed.
-func (s *smoke) do(name string, a args) gjson.Result {
+// mustCall is callAction for a call that must succeed.
+func (s *smoke) mustCall(name string, a args) gjson.Result {
 	s.t.Helper()
-	result, code := s.try(name, a)
+	result, code := s.callAction(name, a)
 	if code != 0 {
-		raw, _ := json.Marshal(a) // cannot fail: try has marshalled the same value
+		raw, _ := json.Marshal(a) // cannot fail: callAction has marshalled the same value
 		s.t.Fatalf("%s %s: exit code %d: %.1500s", name, raw, code, result.Raw)
 	}
 	return result
 }
 
-// refused is try for a call that must fail with an error of one of the types.
-func (s *smoke) refused(name string, a args, types ...string) gjson.Result {
+// mustRefuse is callAction for a call that must fail with an error of one of the types.
+func (s *smoke) mustRefuse(name string, a args, types ...string) gjson.Result {
 	s.t.Helper()
-	result, code := s.try(name, a)
+	result, code := s.callAction(name, a)
 	if got := result.Get("error.type").String(); code == 0 || !slices.Contains(types, got) {
 		s.t.Fatalf("%s %v: exit code %d, want an error of %v: %.800s", name, a, code, types, result.Raw)
 	}
 	return result
 }
 
-// off calls an action and reports whether it is switched off, as some are by default. A test must not change the
+// isSwitchedOff calls an action and reports whether it is switched off, as some are by default. A test must not change the
 // switches of somebody's workspace.
-func (s *smoke) off(name string, a args) bool {
+func (s *smoke) isSwitchedOff(name string, a args) bool {
 	s.t.Helper()
-	result, code := s.try(name, a)
+	result, code := s.callAction(name, a)
 	if code == 0 {
 		return false
 	}
@@ -147,8 +147,8 @@ func (s *smoke) off(name string, a args) bool {
 	return true
 }
 
-// want fails the run unless text contains all words.
-func (s *smoke) want(what, text string, words ...string) {
+// mustContain fails the run unless text contains all words.
+func (s *smoke) mustContain(what, text string, words ...string) {
 	s.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(text, w) {
@@ -157,9 +157,9 @@ func (s *smoke) want(what, text string, words ...string) {
 	}
 }
 
-// forget removes the notebook of the test, also after a failed step. The action notebook.remove is off by default, so
-// forget asks the kernel directly. It first waits for the time in [Options].
-func (s *smoke) forget(wait time.Duration) {
+// removeNotebook removes the notebook of the test, also after a failed step. The action notebook.remove is off by default, so
+// removeNotebook asks the kernel directly. It first waits for the time in [Options].
+func (s *smoke) removeNotebook(wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
 	defer cancel()
 	if err := s.client.Flush(ctx); err != nil {

@@ -20,7 +20,7 @@ import (
 // that its model chooses.
 type agent struct {
 	*app.App
-	steps [][]string // the names of the tools that each step saw
+	seenTools [][]string // the names of the tools that each step saw
 }
 
 // newAgent opens the parts of a gateway in the test process, with the settings of the home.
@@ -35,7 +35,7 @@ func (h *home) newAgent(t *testing.T) *agent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), soon)
+		ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 		defer cancel()
 		if err := a.Close(ctx); err != nil {
 			t.Error(err)
@@ -44,14 +44,15 @@ func (h *home) newAgent(t *testing.T) *agent {
 	return &agent{App: a}
 }
 
-// agrees is a caller whose person agrees to every question that the gate asks.
-type agrees struct{}
+// agreeingCaller is a caller whose person agrees to every question that the gate asks.
+type agreeingCaller struct{}
 
-func (agrees) ID() string                                      { return "agent" }
-func (agrees) Supports(c tool.Capability) bool                 { return c == tool.CanConfirm }
-func (agrees) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
-func (agrees) Notify(context.Context, string, json.RawMessage) {}
-func (agrees) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (agreeingCaller) ID() string                      { return "agent" }
+func (agreeingCaller) Supports(c tool.Capability) bool { return c == tool.CanConfirm }
+
+func (agreeingCaller) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
+func (agreeingCaller) Notify(context.Context, string, json.RawMessage) {}
+func (agreeingCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(`{"confirm":true}`), nil
 }
 
@@ -59,16 +60,16 @@ func (agrees) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 // the error, and whether the call failed.
 func (a *agent) step(t *testing.T, model func(tools []string) (name, args string)) (text string, failed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	raw, _ := a.Pipeline.List(ctx, tool.ListTools, "")
 	var seen []string
 	for _, name := range gjson.GetBytes(raw, "tools.#.name").Array() {
 		seen = append(seen, name.Str)
 	}
-	a.steps = append(a.steps, seen)
+	a.seenTools = append(a.seenTools, seen)
 	name, args := model(seen)
-	r, err := a.Pipeline.Do(ctx, tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent", Caller: agrees{}})
+	r, err := a.Pipeline.Do(ctx, tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Origin: tool.Chat, Principal: "test", Client: "agent", Caller: agreeingCaller{}})
 	if err != nil { // told to the model; it never ends the loop
 		return err.Error(), true
 	}
@@ -80,7 +81,7 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 // decision and the result.
 func TestFromSettingsToAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, two)
+	h := newHome(t, twoServers)
 	a := h.newAgent(t)
 	<-a.Servers.Started()
 	answer, failed := a.step(t, func(tools []string) (string, string) {
@@ -109,10 +110,10 @@ func TestFromSettingsToAnswer(t *testing.T) {
 // that the model is told of.
 func TestToolsOfEachStep(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, []gateway.Server{one("a", "echo,change")})
+	h := newHome(t, []gateway.Server{serverOffering("a", "echo,change")})
 	a := h.newAgent(t)
 	<-a.Servers.Started()
-	has := func(want bool) {
+	awaitExtra := func(want bool) {
 		await.Until(t, "the change is there", func() bool {
 			raw, _ := a.Pipeline.List(t.Context(), tool.ListTools, "")
 			return strings.Contains(string(raw), "a__extra") == want
@@ -120,19 +121,19 @@ func TestToolsOfEachStep(t *testing.T) {
 	}
 	change := func([]string) (string, string) { return "a__change", "{}" }
 	a.step(t, change)
-	has(true)
+	awaitExtra(true)
 	if text, failed := a.step(t, func([]string) (string, string) { return "a__extra", `{"text":"there"}` }); text != "there" || failed {
 		t.Errorf("the new tool answers %q", text)
 	}
 	a.step(t, change)
-	has(false)
+	awaitExtra(false)
 	if text, failed := a.step(t, func([]string) (string, string) { return "a__extra", "{}" }); !failed {
 		t.Errorf("a tool that has gone answers %q", text)
 	}
 	without, with := []string{"a__echo", "a__change"}, []string{"a__echo", "a__change", "a__extra"}
 	for i, want := range [][]string{without, with, with, without} {
-		if !slices.Equal(a.steps[i], want) {
-			t.Errorf("step %d saw %q, want %q", i+1, a.steps[i], want)
+		if !slices.Equal(a.seenTools[i], want) {
+			t.Errorf("step %d saw %q, want %q", i+1, a.seenTools[i], want)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// stored returns the text of the tool cache on disk, decompressed.
-func stored(t *testing.T, path string) string {
+// readCacheText returns the text of the tool cache on disk, decompressed.
+func readCacheText(t *testing.T, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -24,9 +24,9 @@ func stored(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// entry returns the entry of a server in the cache file. The result's Exists is false if the file or the entry is
+// cacheEntry returns the entry of a server in the cache file. The result's Exists is false if the file or the entry is
 // missing.
-func entry(t *testing.T, path, server string) gjson.Result {
+func cacheEntry(t *testing.T, path, server string) gjson.Result {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -41,8 +41,8 @@ func entry(t *testing.T, path, server string) gjson.Result {
 	return gjson.GetBytes(raw, "mcpServers."+gjson.Escape(server))
 }
 
-// verify fails the test unless the cache file is valid, and returns the report about it.
-func verify(t *testing.T, path string) toolcache.Report {
+// verifyCache fails the test unless the cache file is valid, and returns the report about it.
+func verifyCache(t *testing.T, path string) toolcache.Report {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -55,19 +55,19 @@ func verify(t *testing.T, path string) toolcache.Report {
 	return r
 }
 
-// tools returns the names of the tools in an entry.
-func tools(e gjson.Result) (out []string) {
+// toolNames returns the names of the tools in an entry.
+func toolNames(e gjson.Result) (out []string) {
 	for _, name := range e.Get("tools.#.name").Array() {
 		out = append(out, name.Str)
 	}
 	return out
 }
 
-// rewrite changes the cache file behind the back of the gateway, as somebody with an editor would.
-func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
+// editCache changes the cache file behind the back of the gateway, as somebody with an editor would.
+func editCache(t *testing.T, path string, edit func(file map[string]any)) {
 	t.Helper()
 	var file map[string]any
-	if err := json.Unmarshal([]byte(stored(t, path)), &file); err != nil {
+	if err := json.Unmarshal([]byte(readCacheText(t, path)), &file); err != nil {
 		t.Fatal(err)
 	}
 	edit(file)
@@ -75,11 +75,11 @@ func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replace(t, path, raw)
+	replaceFile(t, path, raw)
 }
 
-// replace replaces a file atomically, by renaming a new one.
-func replace(t *testing.T, path string, data []byte) {
+// replaceFile replaces a file atomically, by renaming a new one.
+func replaceFile(t *testing.T, path string, data []byte) {
 	t.Helper()
 	next := path + ".edited"
 	err := os.WriteFile(next, data, 0o600)
@@ -91,19 +91,20 @@ func replace(t *testing.T, path string, data []byte) {
 	}
 }
 
-// entryOf returns an entry in the form that rewrite uses.
+// entryOf returns an entry in the form that editCache uses.
 func entryOf(file map[string]any, server string) map[string]any {
 	return file["mcpServers"].(map[string]any)[server].(map[string]any)
 }
 
-// identity is a version of a file. Two versions with the same text still differ if the file was replaced or written
+// fileVersion is a version of a file. Two versions with the same text still differ if the file was replaced or written
 // again.
-type identity struct {
+type fileVersion struct {
 	os.FileInfo
 	text string
 }
 
-func identify(t *testing.T, path string) identity {
+// readVersion returns the version that a file has now.
+func readVersion(t *testing.T, path string) fileVersion {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
@@ -113,23 +114,24 @@ func identify(t *testing.T, path string) identity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return identity{info, string(raw)}
+	return fileVersion{info, string(raw)}
 }
 
-// wantSame fails the test if the file was replaced or written since before.
-func wantSame(t *testing.T, path string, before identity) {
+// wantUnwritten fails the test if the file was replaced or written since before.
+func wantUnwritten(t *testing.T, path string, before fileVersion) {
 	t.Helper()
-	if now := identify(t, path); changed(before, now) {
+	if now := readVersion(t, path); versionsDiffer(before, now) {
 		t.Errorf("%s was written: %v %v, before %v %v", filepath.Base(path), now.Mode(), now.ModTime(), before.Mode(), before.ModTime())
 	}
 }
 
-func changed(before, now identity) bool {
+// versionsDiffer reports whether a file was replaced or written between two versions.
+func versionsDiffer(before, now fileVersion) bool {
 	return !os.SameFile(before.FileInfo, now.FileInfo) || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode() || before.text != now.text
 }
 
-// temporaries returns the temporary files in the folder of a file.
-func temporaries(t *testing.T, path string) []string {
+// temporaryFiles returns the temporary files in the folder of a file.
+func temporaryFiles(t *testing.T, path string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))
 	if err != nil {

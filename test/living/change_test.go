@@ -18,8 +18,8 @@ import (
 	"collie/test/gateway"
 )
 
-// quiet is longer than the time for which notices of a server are gathered before it is asked for its list.
-const quiet = time.Second
+// longerThanGathering is longer than the time for which notices of a server are gathered before it is asked for its list.
+const longerThanGathering = time.Second
 
 // After a burst of notices a server is asked for its list once, or twice if a request was already running. Clients
 // are told, and the cache has the new list.
@@ -34,38 +34,40 @@ func TestListChanges(t *testing.T) {
 				{Name: "a", Flags: []string{"--era", era, "--offer", "echo,change", "--record", record}},
 				{Name: "r", Entry: newRemote(t, "--era", era, "--offer", "echo,change").entry()},
 			})
-			g := h.started(t)
-			c, ears := legacy(t, g), g.Hear(t, "")
-			await.Until(t, "both are on disk", func() bool { return entry(t, h.cache(), "a").Exists() && entry(t, h.cache(), "r").Exists() })
-			works(t, c, "a")
-			before, hash := requests(t, record, "tools/list"), entry(t, h.cache(), "a").Get("toolsHash").Str
-			call(t, c, "a__change", `{"count":5}`)
+			g := h.serveReady(t)
+			c, ears := dialLegacy(t, g), g.Subscribe(t, "")
+			await.Until(t, "both are on disk", func() bool {
+				return cacheEntry(t, h.cachePath(), "a").Exists() && cacheEntry(t, h.cachePath(), "r").Exists()
+			})
+			wantEcho(t, c, "a")
+			before, hash := countRequests(t, record, "tools/list"), cacheEntry(t, h.cachePath(), "a").Get("toolsHash").Str
+			callTool(t, c, "a__change", `{"count":5}`)
 			awaitNames(t, c, "a__echo", "a__change", "a__extra", "r__echo", "r__change")
 			await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
-			await.Until(t, "it is on disk", func() bool { return slices.Contains(tools(entry(t, h.cache(), "a")), "extra") })
-			if now := entry(t, h.cache(), "a").Get("toolsHash").Str; now == hash {
+			await.Until(t, "it is on disk", func() bool { return slices.Contains(toolNames(cacheEntry(t, h.cachePath(), "a")), "extra") })
+			if now := cacheEntry(t, h.cachePath(), "a").Get("toolsHash").Str; now == hash {
 				t.Error("the toolsHash is the same")
 			}
-			await.Never(t, quiet, "the server was asked for its list more than twice", func() bool {
-				return requests(t, record, "tools/list")-before > 2 // one runs, one may wait
+			await.Never(t, longerThanGathering, "the server was asked for its list more than twice", func() bool {
+				return countRequests(t, record, "tools/list")-before > 2 // one runs, one may wait
 			})
-			if n := requests(t, record, "tools/list") - before; n < 1 || n > 2 { // one runs, one may wait
+			if n := countRequests(t, record, "tools/list") - before; n < 1 || n > 2 { // one runs, one may wait
 				t.Errorf("the server was asked for its list %d times, want once or twice", n)
 			}
 			if n := ears.ListChanges(); n > 2 {
 				t.Errorf("clients were told %d times", n)
 			}
-			call(t, c, "r__change", "{}") // the same over HTTP
+			callTool(t, c, "r__change", "{}") // the same over HTTP
 			awaitNames(t, c, "a__echo", "a__change", "a__extra", "r__echo", "r__change", "r__extra")
-			if got := call(t, c, "a__extra", `{"text":"new"}`); got != "new" {
+			if got := callTool(t, c, "a__extra", `{"text":"new"}`); got != "new" {
 				t.Errorf("the new tool answers %q", got)
 			}
 		})
 	}
 }
 
-// requests returns how often a server that records what it receives was asked for a method.
-func requests(t *testing.T, record, method string) int {
+// countRequests returns how often a server that records what it receives was asked for a method.
+func countRequests(t *testing.T, record, method string) int {
 	t.Helper()
 	raw, err := os.ReadFile(record)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -79,25 +81,25 @@ func TestRelistFails(t *testing.T) {
 	t.Parallel()
 	far := newRemote(t, "--offer", "echo,change")
 	h := newHome(t, []gateway.Server{{Name: "r", Entry: far.entry()}})
-	g := h.started(t)
-	c := legacy(t, g)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "r__echo", "r__change")
-	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "r").Exists() })
-	far.fail("tools/list")
-	before := far.count("tools/list")
-	call(t, c, "r__change", "{}")
-	await.Until(t, "it is tried twice", func() bool { return far.count("tools/list") >= before+2 })
+	await.Until(t, "it is on disk", func() bool { return cacheEntry(t, h.cachePath(), "r").Exists() })
+	far.refuseMethod("tools/list")
+	before := far.countRequests("tools/list")
+	callTool(t, c, "r__change", "{}")
+	await.Until(t, "it is tried twice", func() bool { return far.countRequests("tools/list") >= before+2 })
 	wantNames(t, c, "r__echo", "r__change")
-	works(t, c, "r")
-	if got := tools(entry(t, h.cache(), "r")); !slices.Equal(got, []string{"echo", "change"}) {
+	wantEcho(t, c, "r")
+	if got := toolNames(cacheEntry(t, h.cachePath(), "r")); !slices.Equal(got, []string{"echo", "change"}) {
 		t.Errorf("on disk: %q", got)
 	}
-	await.Until(t, "the failure is on disk", func() bool { return entry(t, h.cache(), "r").Get("lastError.code").Str == "list_failed" })
-	far.fail("")
+	await.Until(t, "the failure is on disk", func() bool { return cacheEntry(t, h.cachePath(), "r").Get("lastError.code").Str == "list_failed" })
+	far.refuseMethod("")
 	awaitNames(t, c, "r__echo", "r__change", "r__extra")
 	await.Until(t, "the new list is on disk", func() bool {
-		e := entry(t, h.cache(), "r")
-		return len(tools(e)) == 3 && !e.Get("lastError").Exists()
+		e := cacheEntry(t, h.cachePath(), "r")
+		return len(toolNames(e)) == 3 && !e.Get("lastError").Exists()
 	})
 }
 
@@ -105,17 +107,17 @@ func TestRelistFails(t *testing.T) {
 func TestOtherToolsAfterARestart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo", "pid")
-	h.configure(t, []gateway.Server{m.server(), two[1]})
-	g := h.started(t)
-	c, ears := legacy(t, g), g.Hear(t, "")
-	pid, err := strconv.Atoi(call(t, c, "m__pid", "{}"))
+	m := h.newChangeable(t, "m", "echo", "pid")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]})
+	g := h.serveReady(t)
+	c, ears := dialLegacy(t, g), g.Subscribe(t, "")
+	pid, err := strconv.Atoi(callTool(t, c, "m__pid", "{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "m").Exists() })
-	hash := entry(t, h.cache(), "m").Get("configHash").Str
-	m.offers(t, "echo", "fail")
+	await.Until(t, "it is on disk", func() bool { return cacheEntry(t, h.cachePath(), "m").Exists() })
+	hash := cacheEntry(t, h.cachePath(), "m").Get("configHash").Str
+	m.setTools(t, "echo", "fail")
 	process, err := os.FindProcess(pid)
 	if err == nil {
 		err = process.Kill()
@@ -125,11 +127,13 @@ func TestOtherToolsAfterARestart(t *testing.T) {
 	}
 	awaitNames(t, c, "m__echo", "m__fail", "b__echo")
 	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
-	await.Until(t, "it is on disk", func() bool { return slices.Equal(tools(entry(t, h.cache(), "m")), []string{"echo", "fail"}) })
-	if now := entry(t, h.cache(), "m").Get("configHash").Str; now != hash || hash == "" {
+	await.Until(t, "it is on disk", func() bool {
+		return slices.Equal(toolNames(cacheEntry(t, h.cachePath(), "m")), []string{"echo", "fail"})
+	})
+	if now := cacheEntry(t, h.cachePath(), "m").Get("configHash").Str; now != hash || hash == "" {
 		t.Errorf("configHash %s, before %s", now, hash)
 	}
-	works(t, c, "m")
+	wantEcho(t, c, "m")
 }
 
 // A server that offers other tools than in the last run of the gateway is noticed at its first use, which corrects
@@ -137,16 +141,16 @@ func TestOtherToolsAfterARestart(t *testing.T) {
 func TestToolGoneSinceTheLastRun(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo", "fail")
+	m := h.newChangeable(t, "m", "echo", "fail")
 	h.configure(t, []gateway.Server{m.server()})
-	h.warm(t)
-	m.offers(t, "echo", "pid")
+	h.fillCache(t)
+	m.setTools(t, "echo", "pid")
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "m__fail")
-	fails(t, c, "m__fail", "tool_removed", soon)
+	wantCallFails(t, c, "m__fail", "tool_removed", waitLimit)
 	wantNames(t, c, "m__echo", "m__pid")
-	works(t, c, "m")
+	wantEcho(t, c, "m")
 }
 
 // If some entries of a list are invalid, the valid ones are offered and cached, and each invalid one is reported with
@@ -154,17 +158,18 @@ func TestToolGoneSinceTheLastRun(t *testing.T) {
 func TestBadEntries(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "bad", Flags: []string{"--offer", "echo", "--bad-tools"}}})
-	g := h.started(t)
-	c := legacy(t, g)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	want := []string{"bad__echo", "bad__bad_no_schema", "bad__bad_null_schema", "bad__bad_twice", "bad__good_after_bad"}
 	wantNames(t, c, want...)
-	works(t, c, "bad")
-	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "bad").Exists() })
-	e := entry(t, h.cache(), "bad")
-	if got := tools(e); len(got) != len(want) {
+	wantEcho(t, c, "bad")
+	await.Until(t, "it is on disk", func() bool { return cacheEntry(t, h.cachePath(), "bad").Exists() })
+	e := cacheEntry(t, h.cachePath(), "bad")
+	if got := toolNames(e); len(got) != len(want) {
 		t.Errorf("on disk: %q", got)
 	}
-	if n := len(e.Get("dropped").Array()); n < 10 {
+	const invalid = 10 // at least as many invalid entries come from --bad-tools
+	if n := len(e.Get("dropped").Array()); n < invalid {
 		t.Errorf("%d entries are said to be left out: %s", n, e.Get("dropped").Raw)
 	}
 	for _, d := range e.Get("dropped").Array() {
@@ -172,35 +177,35 @@ func TestBadEntries(t *testing.T) {
 			t.Errorf("left out without a reason: %s", d.Raw)
 		}
 	}
-	verify(t, h.cache())
+	verifyCache(t, h.cachePath())
 	out, _, code := h.run(t, "mcp", "logs", "bad", "--stream", "collie")
-	if code != 0 || strings.Count(out, "left out") < 10 {
+	if code != 0 || strings.Count(out, "left out") < invalid {
 		t.Errorf("mcp logs: exit code %d: %s", code, out)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 	g = h.serve(t)
-	wantNames(t, legacy(t, g), want...)
-	h.wantChildren(t, 0)
+	wantNames(t, dialLegacy(t, g), want...)
+	h.wantRunning(t, 0)
 }
 
 // If two tools have the same name, the first one counts.
 func TestOneNameTwice(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	path := h.file(t, "d.json", `{"tools":[{"name":"echo","description":"first","inputSchema":{"type":"object"}},
+	path := h.writeFile(t, "d.json", `{"tools":[{"name":"echo","description":"first","inputSchema":{"type":"object"}},
 		{"name":"echo","description":"second","inputSchema":{"type":"object"}},{"name":"pid","inputSchema":{"type":"object"}}]}`)
 	h.configure(t, []gateway.Server{{Name: "m", Flags: []string{"--definitions", path}}})
-	g := h.started(t)
-	c := legacy(t, g)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "m__pid")
-	if raw := string(list(t, c)); !strings.Contains(raw, "first") || strings.Contains(raw, "second") {
+	if raw := string(listTools(t, c)); !strings.Contains(raw, "first") || strings.Contains(raw, "second") {
 		t.Errorf("listed: %s", raw)
 	}
 	if got := linesWith(g.Stderr(), "listed twice"); len(got) != 1 {
 		t.Errorf("want one warning, got %q", got)
 	}
-	stop(t, g)
-	if e := entry(t, h.cache(), "m"); !strings.Contains(e.Get("dropped").Raw, "twice") || len(tools(e)) != 2 {
+	stopGateway(t, g)
+	if e := cacheEntry(t, h.cachePath(), "m"); !strings.Contains(e.Get("dropped").Raw, "twice") || len(toolNames(e)) != 2 {
 		t.Errorf("on disk: %s", e.Raw)
 	}
 }
@@ -217,31 +222,31 @@ func TestDefinitionChanged(t *testing.T) {
 		t.Run(trust, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t, nil)
-			path := h.file(t, "d.json", definition(good))
+			path := h.writeFile(t, "d.json", definition(good))
 			h.configure(t, []gateway.Server{{Name: "m", Flags: []string{"--definitions", path}, More: `"autoApprove":["echo","pid"],"trust":"` + trust + `"`}})
-			g := h.started(t)
-			c := legacy(t, g)
+			g := h.serveReady(t)
+			c := dialLegacy(t, g)
 			wantNames(t, c, "m__echo", "m__pid")
-			h.file(t, "d.json", definition(evil))
+			h.writeFile(t, "d.json", definition(evil))
 			g.Act(t, "m", "restart")
 			if trust == "pin" {
 				wantNames(t, c, "m__pid")
-				fails(t, c, "m__echo", "disabled_error", soon)
+				wantCallFails(t, c, "m__echo", "disabled_error", waitLimit)
 			} else {
 				wantNames(t, c, "m__echo", "m__pid")
 			}
-			check := func(g *gateway.Gateway, when string) {
+			awaitChangeShown := func(g *gateway.Gateway, when string) {
 				await.Until(t, when+", the change is shown", func() bool { return slices.Equal(g.Servers(t)["m"].Changed, []string{"echo"}) })
 			}
-			check(g, "when it changed")
+			awaitChangeShown(g, "when it changed")
 			if n := len(linesWith(g.Stderr(), "has changed since it was first seen")); (n > 0) != (trust != "off") {
 				t.Errorf("%d warnings", n)
 			}
-			stop(t, g)
+			stopGateway(t, g)
 			g = h.serve(t) // a list from the cache is held to the pins too
-			c = legacy(t, g)
-			check(g, "after a restart")
-			h.wantChildren(t, 0)
+			c = dialLegacy(t, g)
+			awaitChangeShown(g, "after a restart")
+			h.wantRunning(t, 0)
 			if trust != "pin" {
 				wantNames(t, c, "m__echo", "m__pid")
 				return
@@ -263,13 +268,13 @@ func TestDefinitionChanged(t *testing.T) {
 func TestRebuiltServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
+	m := h.newChangeable(t, "m", "echo")
 	slow := m.server()
 	slow.Flags = append(slow.Flags, "--delay-start", "1s")
 	lazy := gateway.Server{Name: "lazy", Flags: []string{"--offer", "echo"}, More: `"lifecycle":"lazy"`}
 	h.configure(t, []gateway.Server{slow, lazy})
-	h.warm(t)
-	m.offers(t, "echo", "new")
+	h.fillCache(t)
+	m.setTools(t, "echo", "new")
 	raw, err := os.ReadFile(h.Fake)
 	if err == nil { // a new file, because the old one has hard links in other places
 		syscall.ForkLock.RLock() // a child forked meanwhile would inherit the open file, and an executable that is open for writing cannot be run
@@ -280,7 +285,7 @@ func TestRebuiltServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "lazy__echo")
 	if st := g.Servers(t)["m"]; st.Freshness != tool.FreshStale || st.Why != "fingerprint" {
 		t.Errorf("m: %+v", st)
@@ -289,7 +294,7 @@ func TestRebuiltServer(t *testing.T) {
 	if st := g.Servers(t)["lazy"]; st.Starts != 0 || st.Why != "fingerprint" {
 		t.Errorf("lazy: %+v", st)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 	g = h.serve(t)
 	if st := g.Servers(t)["m"]; st.Freshness != tool.FreshHit {
 		t.Errorf("m, after that: %+v", st)
@@ -301,29 +306,29 @@ func TestRebuiltServer(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo", "pid")
-	h.configure(t, []gateway.Server{m.server(), two[1]})
-	g := h.started(t)
-	c := legacy(t, g)
+	m := h.newChangeable(t, "m", "echo", "pid")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]})
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "m__pid", "b__echo")
-	m.changes(t, g)
+	m.restartWith(t, g)
 	awaitNames(t, c, "b__echo")
-	await.Until(t, "the entry says so", func() bool { return entry(t, h.cache(), "m").Get("state").Str == "empty" })
-	if got := tools(entry(t, h.cache(), "m")); !slices.Equal(got, []string{"echo", "pid"}) {
+	await.Until(t, "the entry says so", func() bool { return cacheEntry(t, h.cachePath(), "m").Get("state").Str == "empty" })
+	if got := toolNames(cacheEntry(t, h.cachePath(), "m")); !slices.Equal(got, []string{"echo", "pid"}) {
 		t.Errorf("kept: %q", got)
 	}
 	if st := g.Servers(t)["m"]; st.State != tool.StateReady || st.Tools != 0 {
 		t.Errorf("m: %+v", st)
 	}
-	stop(t, g)
-	g = h.started(t)
-	c = legacy(t, g)
+	stopGateway(t, g)
+	g = h.serveReady(t)
+	c = dialLegacy(t, g)
 	wantNames(t, c, "b__echo")
-	m.changes(t, g, "echo")
+	m.restartWith(t, g, "echo")
 	awaitNames(t, c, "m__echo", "b__echo")
 	await.Until(t, "the entry is active again", func() bool {
-		e := entry(t, h.cache(), "m")
-		return e.Get("state").Str == "active" && len(tools(e)) == 1
+		e := cacheEntry(t, h.cachePath(), "m")
+		return e.Get("state").Str == "active" && len(toolNames(e)) == 1
 	})
 }
 
@@ -331,42 +336,42 @@ func TestEmptyList(t *testing.T) {
 // the next start.
 func TestHugeList(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, []gateway.Server{{Name: "huge", Flags: []string{"--tools", "2500", "--page", "100"}}, two[1]})
-	g := h.started(t)
-	c := legacy(t, g)
+	h := newHome(t, []gateway.Server{{Name: "huge", Flags: []string{"--tools", "2500", "--page", "100"}}, twoServers[1]})
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	const limit = 2000
-	if n := len(names(t, c)); n != limit+1 {
+	if n := len(listNames(t, c)); n != limit+1 { // and the tool of the other server
 		t.Errorf("%d tools listed, want %d", n, limit+1)
 	}
 	if got := linesWith(g.Stderr(), "that Collie takes"); len(got) != 1 || !strings.Contains(got[0], strconv.Itoa(limit)) {
 		t.Errorf("want one warning with the numbers, got %q", got)
 	}
-	if got := call(t, c, "huge__tool_1999", `{"workspace":"w","query":"新"}`); !strings.Contains(got, "新") {
+	if got := callTool(t, c, "huge__tool_1999", `{"workspace":"w","query":"新"}`); !strings.Contains(got, "新") {
 		t.Errorf("the last but one answers %q", got)
 	}
-	stop(t, g)
-	e := entry(t, h.cache(), "huge")
-	if len(tools(e)) != limit || !e.Get("truncated").Bool() {
-		t.Errorf("on disk: %d tools, truncated %s", len(tools(e)), e.Get("truncated").Raw)
+	stopGateway(t, g)
+	e := cacheEntry(t, h.cachePath(), "huge")
+	if len(toolNames(e)) != limit || !e.Get("truncated").Bool() {
+		t.Errorf("on disk: %d tools, truncated %s", len(toolNames(e)), e.Get("truncated").Raw)
 	}
-	if r := verify(t, h.cache()); !r.Compressed || r.PlainBytes < 1<<20 || r.Bytes > r.PlainBytes/5 {
+	if r := verifyCache(t, h.cachePath()); !r.Compressed || r.PlainBytes < 1<<20 || r.Bytes > r.PlainBytes/5 {
 		t.Errorf("%d bytes of %d, compressed %t", r.Bytes, r.PlainBytes, r.Compressed)
 	}
 	begun := time.Now()
 	g = h.serve(t)
-	c = legacy(t, g)
-	if n := len(names(t, c)); n != limit+1 {
+	c = dialLegacy(t, g)
+	if n := len(listNames(t, c)); n != limit+1 {
 		t.Errorf("%d tools listed from the cache, want %d", n, limit+1)
 	}
 	t.Logf("%d tools listed %v after the start", limit, time.Since(begun).Round(time.Millisecond))
-	h.wantChildren(t, 0)
+	h.wantRunning(t, 0)
 	var worst time.Duration
-	for range lists {
+	for range listRounds {
 		begun := time.Now()
-		list(t, c)
+		listTools(t, c)
 		worst = max(worst, time.Since(begun))
 	}
-	t.Logf("the slowest of %d lists took %v", lists, worst)
+	t.Logf("the slowest of %d lists took %v", listRounds, worst)
 }
 
 // If the cursor of a list never ends, the list is cut, and the pages before that are offered.
@@ -376,37 +381,37 @@ func TestEndlessCursor(t *testing.T) {
 		{Name: "turns", Flags: []string{"--tools", "20", "--page", "10", "--endless-cursor"}},
 		{Name: "again", Flags: []string{"--tools", "20", "--page", "10", "--repeat-cursor"}},
 	})
-	g := h.started(t)
-	if n := len(names(t, legacy(t, g))); n != 20 {
+	g := h.serveReady(t)
+	if n := len(listNames(t, dialLegacy(t, g))); n != 20 {
 		t.Errorf("%d tools listed, want the first page of each", n)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 	for name, why := range map[string]string{"turns": "nothing new", "again": "came twice"} {
 		if got := linesWith(g.Stderr(), why); len(got) == 0 {
 			t.Errorf("%s: no warning with %q", name, why)
 		}
-		if e := entry(t, h.cache(), name); len(tools(e)) != 10 || !e.Get("truncated").Bool() {
-			t.Errorf("%s on disk: %d tools, truncated %s", name, len(tools(e)), e.Get("truncated").Raw)
+		if e := cacheEntry(t, h.cachePath(), name); len(toolNames(e)) != 10 || !e.Get("truncated").Bool() {
+			t.Errorf("%s on disk: %d tools, truncated %s", name, len(toolNames(e)), e.Get("truncated").Raw)
 		}
 	}
-	verify(t, h.cache())
+	verifyCache(t, h.cachePath())
 }
 
 // A server that repeats its tools causes a few warnings, not one for each repetition.
 func TestBadListsWarnOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "turns", Flags: []string{"--tools", "20", "--page", "10", "--endless-cursor"}}})
-	g := h.started(t)
+	g := h.serveReady(t)
 	if n := len(linesWith(g.Stderr(), "left out")); n > 50 {
 		t.Errorf("%d warnings", n)
 	}
 }
 
-// stamp changes the times of a cached list, at which it changed and was last confirmed by a running server, to now
+// setListTime changes the times of a cached list, at which it changed and was last confirmed by a running server, to now
 // plus d.
-func stamp(t *testing.T, h *home, server string, d time.Duration) {
+func setListTime(t *testing.T, h *home, server string, d time.Duration) {
 	t.Helper()
-	rewrite(t, h.cache(), func(file map[string]any) {
+	editCache(t, h.cachePath(), func(file map[string]any) {
 		at := time.Now().Add(d).UTC().Format("2006-01-02T15:04:05.000Z")
 		e := entryOf(file, server)
 		e["lastUpdated"], e["validatedAt"] = at, at
@@ -429,21 +434,21 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 		freshness tool.Freshness
 		why       string
 	}{
-		{"young", day - time.Minute, tool.FreshHit, ""},
-		{"a day old", day + time.Minute, tool.FreshStale, "too_old"},
-		{"29 days old", 29 * day, tool.FreshStale, "too_old"},
-		{"31 days old", 31 * day, tool.FreshNone, ""},
-		{"a day ahead", -day, tool.FreshStale, "clock"},
-		{"a year ahead", -365 * day, tool.FreshStale, "clock"},
+		{name: "young", age: day - time.Minute, freshness: tool.FreshHit},
+		{name: "a day old", age: day + time.Minute, freshness: tool.FreshStale, why: "too_old"},
+		{name: "29 days old", age: 29 * day, freshness: tool.FreshStale, why: "too_old"},
+		{name: "31 days old", age: 31 * day, freshness: tool.FreshNone},
+		{name: "a day ahead", age: -day, freshness: tool.FreshStale, why: "clock"},
+		{name: "a year ahead", age: -365 * day, freshness: tool.FreshStale, why: "clock"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			slow := gateway.Server{Name: "a", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
-			h := newHome(t, []gateway.Server{slow, two[1]})
-			h.warm(t)
-			stamp(t, h, "a", -tt.age)
+			h := newHome(t, []gateway.Server{slow, twoServers[1]})
+			h.fillCache(t)
+			setListTime(t, h, "a", -tt.age)
 			g := h.serve(t)
-			c := legacy(t, g)
+			c := dialLegacy(t, g)
 			st := g.Servers(t)["a"]
 			if st.Freshness != tt.freshness || st.Why != tt.why && tt.freshness != tool.FreshNone {
 				t.Errorf("a: %s %s, want %s %s: %+v", st.Freshness, st.Why, tt.freshness, tt.why, st)
@@ -452,22 +457,22 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 				wantNames(t, c, "b__echo")
 			} else {
 				wantNames(t, c, "a__echo", "b__echo")
-				h.wantChildren(t, 0)
+				h.wantRunning(t, 0)
 			}
-			works(t, c, "a")
+			wantEcho(t, c, "a")
 			if tt.freshness == tool.FreshHit {
 				return
 			}
 			await.Until(t, "the stamp is of now", func() bool {
-				at := entry(t, h.cache(), "a").Get("validatedAt").Time()
+				at := cacheEntry(t, h.cachePath(), "a").Get("validatedAt").Time()
 				return time.Since(at).Abs() < time.Minute
 			})
-			stop(t, g)
+			stopGateway(t, g)
 			g = h.serve(t)
 			if st := g.Servers(t)["a"]; st.Freshness != tool.FreshHit {
 				t.Errorf("after it was used: %+v", st)
 			}
-			verify(t, h.cache())
+			verifyCache(t, h.cachePath())
 		})
 	}
 }

@@ -18,10 +18,8 @@ import (
 	"collie/test/gateway"
 )
 
-const (
-	// soon is how long a test waits before it fails.
-	soon = await.Limit
-)
+// waitLimit is how long a test waits for something before it fails.
+const waitLimit = await.Limit
 
 // home is a home folder with settings, in which a test runs one gateway after the other.
 type home struct {
@@ -29,10 +27,11 @@ type home struct {
 	dir, settings string
 }
 
+// newHome makes a home whose settings have these servers. more are further sections of the settings, such as "cache":{…}.
 func newHome(t *testing.T, servers []gateway.Server, more ...string) *home {
 	t.Helper()
 	dir := t.TempDir()
-	h := &home{gateway.Place(t), dir, filepath.Join(dir, "collie.json")}
+	h := &home{gateway.LinkPrograms(t), dir, filepath.Join(dir, "collie.json")}
 	h.configure(t, servers, more...)
 	return h
 }
@@ -57,11 +56,11 @@ func (h *home) serve(t *testing.T) *gateway.Gateway {
 	return h.ServeIn(t, h.dir, h.settings, "--no-auth")
 }
 
-// started runs a gateway and returns when every server is ready, idle or has failed.
-func (h *home) started(t *testing.T) *gateway.Gateway {
+// serveReady runs a gateway and returns when every server is ready, idle or has failed.
+func (h *home) serveReady(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	g := h.serve(t)
-	g.Started(t)
+	g.AwaitReady(t)
 	return g
 }
 
@@ -71,11 +70,11 @@ func (h *home) run(t *testing.T, args ...string) (stdout, stderr string, code in
 	return h.Run(t, h.dir, append(args, "--config", h.settings)...)
 }
 
-// stop ends a gateway with SIGTERM and checks that it exits with code 0.
-func stop(t *testing.T, g *gateway.Gateway) {
+// stopGateway ends a gateway with SIGTERM and checks that it exits with code 0.
+func stopGateway(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
 	g.Signal(syscall.SIGTERM)
-	if !g.Exits(soon) {
+	if !g.AwaitExit(waitLimit) {
 		t.Fatal("the gateway runs on after SIGTERM")
 	}
 	if code := g.ExitCode(); code != 0 {
@@ -83,47 +82,47 @@ func stop(t *testing.T, g *gateway.Gateway) {
 	}
 }
 
-// warm runs a gateway until it has written all lists to disk. A server is ready as soon as its tools are known. Its
-// other lists come later, and until then none of them is cached.
-func (h *home) warm(t *testing.T) {
+// fillCache runs a gateway until it has written the lists of all servers to disk, and stops it. A server is ready as soon
+// as its tools are known. Its other lists come later, and until then none of them is cached.
+func (h *home) fillCache(t *testing.T) {
 	t.Helper()
-	h.warmIn(t, h.cache())
+	h.fillCacheAt(t, h.cachePath())
 }
 
-// warmIn is warm for a home whose cache is in another file.
-func (h *home) warmIn(t *testing.T, cache string) {
+// fillCacheAt is fillCache for a home whose cache is in another file.
+func (h *home) fillCacheAt(t *testing.T, cache string) {
 	t.Helper()
-	g := h.started(t)
+	g := h.serveReady(t)
 	await.Until(t, "all lists are in the cache", func() bool {
 		for name, st := range g.Servers(t) {
-			if st.State == tool.StateReady && st.Tools > 0 && !entry(t, cache, name).Exists() {
+			if st.State == tool.StateReady && st.Tools > 0 && !cacheEntry(t, cache, name).Exists() {
 				return false
 			}
 		}
 		return true
 	})
-	stop(t, g)
+	stopGateway(t, g)
 }
 
-// children returns the running servers, as "pid command line".
-func (h *home) children(t *testing.T) []string {
+// runningServers returns the running servers, as "pid command line".
+func (h *home) runningServers(t *testing.T) []string {
 	t.Helper()
 	return slices.DeleteFunc(h.Running(t), func(line string) bool { return !strings.Contains(line, "fakemcp") })
 }
 
-// wantChildren fails the test unless exactly n servers are running.
-func (h *home) wantChildren(t *testing.T, n int) {
+// wantRunning fails the test unless exactly n servers are running.
+func (h *home) wantRunning(t *testing.T, n int) {
 	t.Helper()
-	if got := h.children(t); len(got) != n {
+	if got := h.runningServers(t); len(got) != n {
 		t.Errorf("%d servers run, want %d: %s", len(got), n, strings.Join(got, "; "))
 	}
 }
 
-// cache returns the path of the tool cache.
-func (h *home) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
+// cachePath returns the path of the tool cache.
+func (h *home) cachePath() string { return filepath.Join(h.dir, "collie.cache.json") }
 
-// file writes a file into the home and returns its path.
-func (h *home) file(t *testing.T, name, text string) (path string) {
+// writeFile writes a file into the home and returns its path.
+func (h *home) writeFile(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -132,10 +131,10 @@ func (h *home) file(t *testing.T, name, text string) (path string) {
 	return path
 }
 
-// names returns the tools that a client of the gateway sees.
-func names(t *testing.T, c *gateway.Client) []string {
+// listNames returns the tools that a client of the gateway sees.
+func listNames(t *testing.T, c *gateway.Client) []string {
 	t.Helper()
-	raw := list(t, c)
+	raw := listTools(t, c)
 	var out []string
 	for _, name := range gjson.GetBytes(raw, "tools.#.name").Array() {
 		out = append(out, name.Str)
@@ -143,9 +142,10 @@ func names(t *testing.T, c *gateway.Client) []string {
 	return out
 }
 
-func list(t *testing.T, c *gateway.Client) json.RawMessage {
+// listTools returns the answer to tools/list.
+func listTools(t *testing.T, c *gateway.Client) json.RawMessage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	raw, err := c.Do(ctx, "tools/list", "{}")
 	if err != nil {
@@ -157,7 +157,7 @@ func list(t *testing.T, c *gateway.Client) json.RawMessage {
 // wantNames fails the test unless a client sees exactly these tools.
 func wantNames(t *testing.T, c *gateway.Client, want ...string) {
 	t.Helper()
-	if got := names(t, c); !slices.Equal(got, want) {
+	if got := listNames(t, c); !slices.Equal(got, want) {
 		t.Errorf("listed: %q, want %q", got, want)
 	}
 }
@@ -167,22 +167,23 @@ func awaitNames(t *testing.T, c *gateway.Client, want ...string) {
 	t.Helper()
 	var got []string
 	await.Until(t, "listed is "+strings.Join(want, " "), func() bool {
-		got = names(t, c)
+		got = listNames(t, c)
 		return slices.Equal(got, want)
 	}, func() string { return strings.Join(got, " ") })
 }
 
-// works checks that a server answers.
-func works(t *testing.T, c *gateway.Client, server string) {
+// wantEcho calls the tool echo of a server, and fails the test unless it answers the text that it was given.
+func wantEcho(t *testing.T, c *gateway.Client, server string) {
 	t.Helper()
-	if got := call(t, c, server+"__echo", `{"text":"新闻"}`); got != "新闻" {
+	if got := callTool(t, c, server+"__echo", `{"text":"新闻"}`); got != "新闻" {
 		t.Errorf("%s echoes %q", server, got)
 	}
 }
 
-func call(t *testing.T, c *gateway.Client, name, args string) string {
+// callTool calls a tool, which must succeed, and returns the text of its answer.
+func callTool(t *testing.T, c *gateway.Client, name, args string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	text, err := c.Tool(ctx, name, args)
 	if err != nil {
@@ -191,10 +192,10 @@ func call(t *testing.T, c *gateway.Client, name, args string) string {
 	return text
 }
 
-// fails calls a tool. The call must fail within limit with an error of this type, which is returned.
-func fails(t *testing.T, c *gateway.Client, name, kind string, limit time.Duration) error {
+// wantCallFails calls a tool. The call must fail within limit with an error of this type, which is returned.
+func wantCallFails(t *testing.T, c *gateway.Client, name, kind string, limit time.Duration) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	begun := time.Now()
 	text, err := c.Tool(ctx, name, "{}")
@@ -215,8 +216,8 @@ func awaitState(t *testing.T, g *gateway.Gateway, server string, want tool.State
 	return st
 }
 
-// legacy opens a legacy session, as most clients do.
-func legacy(t *testing.T, g *gateway.Gateway) *gateway.Client {
+// dialLegacy opens a legacy session, as most clients do.
+func dialLegacy(t *testing.T, g *gateway.Gateway) *gateway.Client {
 	t.Helper()
 	return g.Dial(t, gateway.Legacy, "")
 }

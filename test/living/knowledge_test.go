@@ -15,16 +15,16 @@ import (
 	"collie/test/await"
 )
 
-// known is the number of tools of each server that [home.remember] writes into the cache.
-const known = 10
+// toolsEach is the number of tools of each server that [home.writeInventedLists] writes into the cache.
+const toolsEach = 10
 
-// remember fills the cache with the lists of all servers, as if each had run once; really running hundreds of
+// writeInventedLists fills the cache with the lists of all servers, as if each had run once; really running hundreds of
 // processes would take too long.
-func (h *home) remember(t *testing.T) {
+func (h *home) writeInventedLists(t *testing.T) {
 	t.Helper()
 	c, entries := h.openCache(t, nil)
 	for server, e := range entries {
-		for i := range known {
+		for i := range toolsEach {
 			e.Tools = append(e.Tools, json.RawMessage(fmt.Sprintf(`{"name":"tool_%d","description":"Does one of the things that %s can do.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}`, i, server)))
 		}
 		e.Tools[0] = json.RawMessage(`{"name":"echo","inputSchema":{"type":"object"}}`)
@@ -70,8 +70,8 @@ func (h *home) openCache(t *testing.T, key []byte) (c *toolcache.Cache, entries 
 	return toolcache.Open(t.Context(), toolcache.Options{Path: cfg.Cache.File, Key: key}), entries
 }
 
-// rss returns the resident memory of a process in bytes.
-func rss(t *testing.T, pid int) int {
+// residentMemory returns the resident memory of a process in bytes.
+func residentMemory(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

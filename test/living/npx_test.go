@@ -116,13 +116,13 @@ func TestPackageRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := h.serve(t)
-	g.Says(t, "may download")
+	g.AwaitStderr(t, "may download")
 	st := awaitState(t, g, "fake", tool.StateReady)
-	works(t, legacy(t, g), "fake")
+	wantEcho(t, dialLegacy(t, g), "fake")
 	if r.downloads.Load() != 2 || st.Tools != 5 {
 		t.Errorf("%d downloads, %+v", r.downloads.Load(), st)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 	if left := h.Running(t); len(left) > 0 {
 		t.Errorf("left: %q", fmt.Sprint(left))
 	}

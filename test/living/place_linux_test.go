@@ -15,8 +15,8 @@ import (
 	"collie/test/gateway"
 )
 
-// smallDisk mounts a file system of size bytes, or skips the test if that is not allowed.
-func smallDisk(t *testing.T, size int) (dir string) {
+// mountSmallDisk mounts a file system of size bytes, or skips the test if that is not allowed.
+func mountSmallDisk(t *testing.T, size int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
@@ -30,8 +30,8 @@ func smallDisk(t *testing.T, size int) (dir string) {
 	return dir
 }
 
-// fill uses up all free space of a disk, and returns a function that frees it again.
-func fill(t *testing.T, dir string) (free func()) {
+// fillDisk uses up all free space of a disk, and returns a function that frees it again.
+func fillDisk(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
 	f, err := os.Create(path)
@@ -55,44 +55,44 @@ func fill(t *testing.T, dir string) (free func()) {
 // is logged. Writing resumes when there is space.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, 64<<10)
+	disk := mountSmallDisk(t, 64<<10)
 	file := filepath.Join(disk, "c.json")
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	stop(t, h.started(t))
-	free := fill(t, disk)
-	before := identify(t, file)
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
+	stopGateway(t, h.serveReady(t))
+	free := fillDisk(t, disk)
+	before := readVersion(t, file)
 
 	g := h.serve(t) // starts although the disk is full
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "b__echo")
 	var offer []string
 	for i := range 40 { // a list that needs more space than is left in the last page of the file
 		offer = append(offer, fmt.Sprintf("tool_%02d", i))
 	}
-	m.changes(t, g, offer...)
-	await.Until(t, "the new list is offered", func() bool { return len(names(t, c)) == len(offer)+1 })
+	m.restartWith(t, g, offer...)
+	await.Until(t, "the new list is offered", func() bool { return len(listNames(t, c)) == len(offer)+1 })
 	await.Until(t, "a write has failed", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 0 })
-	wantSame(t, file, before)
-	if left := temporaries(t, file); len(left) > 0 {
+	wantUnwritten(t, file, before)
+	if left := temporaryFiles(t, file); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
-	m.changes(t, g, append(offer, "echo")...)
+	m.restartWith(t, g, append(offer, "echo")...)
 	await.Until(t, "the next write fails too", func() bool { return cacheStats(t, g).Writes.Failed["disk_full"] > 1 })
 	if got := linesWith(g.Stderr(), "tool cache could not be used"); len(got) != 1 {
 		t.Errorf("want one warning, got %q", got)
 	}
-	works(t, c, "m")
+	wantEcho(t, c, "m")
 	free()
-	m.changes(t, g, "echo", "last") // a retry without a change, after half a minute, is tested in package toolcache
-	await.Until(t, "it is written when there is room", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
-	verify(t, file)
+	m.restartWith(t, g, "echo", "last") // a retry without a change, after half a minute, is tested in package toolcache
+	await.Until(t, "it is written when there is room", func() bool { return slices.Equal(toolNames(cacheEntry(t, file, "m")), []string{"echo", "last"}) })
+	verifyCache(t, file)
 }
 
-// hungMount returns a folder in which every access hangs: a mount whose server never answers. The test is
+// mountHung returns a folder in which every access hangs: a mount whose server never answers. The test is
 // skipped if that is not possible; package toolcache has a test with a simulated one.
-func hungMount(t *testing.T) (dir string) {
+func mountHung(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	// Requests for files in the autofs mount go to this pipe, which has no reader. Accesses of the
@@ -130,36 +130,37 @@ func hungMount(t *testing.T) (dir string) {
 func TestHungMount(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, filepath.Join(hungMount(t), "c.json")))
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]}, fmt.Sprintf(`"cache":{"file":%q}`, filepath.Join(mountHung(t), "c.json")))
 	begun := time.Now()
 	g := h.serve(t)
 	await.Within(t, "listening", time.Since(begun), 5*2*time.Second)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	awaitNames(t, c, "m__echo", "b__echo")
 	var lists, calls []time.Duration
-	for i := range 200 {
+	const rounds = 200
+	for i := range rounds {
 		if i%50 == 25 { // so that there is always a change to write
-			m.changes(t, g, "echo", fmt.Sprintf("new%d", i))
+			m.restartWith(t, g, "echo", fmt.Sprintf("new%d", i))
 		}
 		begun := time.Now()
-		names(t, c)
+		listNames(t, c)
 		lists = append(lists, time.Since(begun))
 		begun = time.Now()
-		works(t, c, "m")
+		wantEcho(t, c, "m")
 		calls = append(calls, time.Since(begun))
 	}
 	slices.Sort(lists)
 	slices.Sort(calls)
-	await.Within(t, "the slowest list but two of 200", lists[197], 5*50*time.Millisecond)
-	await.Within(t, "the slowest call but two of 200", calls[197], time.Second)
+	await.Within(t, "the slowest list but two of 200", lists[rounds-3], 5*50*time.Millisecond)
+	await.Within(t, "the slowest call but two of 200", calls[rounds-3], time.Second)
 	awaitNames(t, c, "m__echo", "m__new175", "b__echo")
 	if got := linesWith(g.Stderr(), "does not answer"); len(got) == 0 || len(got) > 2 { // reading and writing are two causes
 		t.Errorf("want a warning, got %q", got)
 	}
 	begun = time.Now()
-	stop(t, g)
-	await.Within(t, "stopping", time.Since(begun), soon/2)
+	stopGateway(t, g)
+	await.Within(t, "stopping", time.Since(begun), waitLimit/2)
 	if strings.Contains(g.Stderr(), "panic") {
 		t.Error(g.Stderr())
 	}

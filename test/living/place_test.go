@@ -15,34 +15,34 @@ import (
 	"collie/test/gateway"
 )
 
-// mood is a server whose list of tools a test can change: it reads its definitions from a file when it starts.
-type mood struct {
+// changeableServer is a server whose list of tools a test can change: it reads its definitions from a file when it starts.
+type changeableServer struct {
 	h    *home
 	name string
 	path string
 }
 
-// moody writes the definitions file of a server that offers these tools.
-func (h *home) moody(t *testing.T, name string, offer ...string) *mood {
+// newChangeable writes the definitions file of a server that offers these tools.
+func (h *home) newChangeable(t *testing.T, name string, offer ...string) *changeableServer {
 	t.Helper()
-	m := &mood{h: h, name: name, path: filepath.Join(h.dir, name+".definitions")}
-	m.offers(t, offer...)
+	m := &changeableServer{h: h, name: name, path: filepath.Join(h.dir, name+".definitions")}
+	m.setTools(t, offer...)
 	return m
 }
 
 // server returns the entry for the settings. more are further members of it.
-func (m *mood) server(more ...string) gateway.Server {
+func (m *changeableServer) server(more ...string) gateway.Server {
 	return gateway.Server{Name: m.name, Flags: []string{"--definitions", m.path}, More: strings.Join(more, ",")}
 }
 
-// offers sets the tools that the server lists from its next start on.
-func (m *mood) offers(t *testing.T, offer ...string) {
+// setTools sets the tools that the server lists from its next start on.
+func (m *changeableServer) setTools(t *testing.T, offer ...string) {
 	t.Helper()
-	m.h.file(t, filepath.Base(m.path), definitions(offer...))
+	m.h.writeFile(t, filepath.Base(m.path), definitionsText(offer...))
 }
 
-// definitions returns the text of a definitions file with these tools.
-func definitions(offer ...string) string {
+// definitionsText returns the text of a definitions file with these tools.
+func definitionsText(offer ...string) string {
 	list := []map[string]any{}
 	for _, name := range offer {
 		list = append(list, map[string]any{"name": name, "description": name + " does what it says", "inputSchema": map[string]any{"type": "object"}})
@@ -54,10 +54,10 @@ func definitions(offer ...string) string {
 	return string(raw)
 }
 
-// changes changes the tools of the server and restarts it in the running gateway.
-func (m *mood) changes(t *testing.T, g *gateway.Gateway, offer ...string) {
+// restartWith changes the tools of the server and restarts it in the running gateway.
+func (m *changeableServer) restartWith(t *testing.T, g *gateway.Gateway, offer ...string) {
 	t.Helper()
-	m.offers(t, offer...)
+	m.setTools(t, offer...)
 	if status, answer := g.Act(t, m.name, "restart"); status != 200 {
 		t.Fatalf("restart: status %d: %s", status, answer)
 	}
@@ -70,9 +70,9 @@ func cacheStats(t *testing.T, g *gateway.Gateway) (st toolcache.Stats) {
 	return st
 }
 
-// readOnly checks what happens if the cache must not be written: it is used and left unchanged, one warning
+// testReadOnly checks what happens if the cache must not be written: it is used and left unchanged, one warning
 // is logged, and once writing is allowed, the gateway writes again without a restart.
-func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
+func testReadOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "cache")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -80,37 +80,37 @@ func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	}
 	file := filepath.Join(folder, "c.json")
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	h.warmIn(t, file)
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
+	h.fillCacheAt(t, file)
 	forbid(t, file)
 	t.Cleanup(func() { allow(t, file) })
-	before := identify(t, file)
+	before := readVersion(t, file)
 
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "b__echo")
-	h.wantChildren(t, 0)
+	h.wantRunning(t, 0)
 	for i := range 3 {
-		m.changes(t, g, "echo", fmt.Sprintf("new%d", i))
+		m.restartWith(t, g, "echo", fmt.Sprintf("new%d", i))
 		awaitNames(t, c, "m__echo", fmt.Sprintf("m__new%d", i), "b__echo")
-		await.Never(t, 400*time.Millisecond, "the file was written", func() bool { return changed(before, identify(t, file)) })
+		await.Never(t, 400*time.Millisecond, "the file was written", func() bool { return versionsDiffer(before, readVersion(t, file)) })
 	}
-	wantSame(t, file, before)
+	wantUnwritten(t, file, before)
 	if got := linesWith(g.Stderr(), "read-only"); len(got) != 1 {
 		t.Errorf("want one warning, got %q", got)
 	}
 	if st := cacheStats(t, g); st.Writable || st.Writes.Failed["read_only"] == 0 || st.Writes.OK != 0 {
 		t.Errorf("stats: writable %t, writes %+v", st.Writable, st.Writes)
 	}
-	if left := temporaries(t, file); len(left) > 0 {
+	if left := temporaryFiles(t, file); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 	allow(t, file)
-	m.changes(t, g, "echo", "last")
-	await.Until(t, "it is written again", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
+	m.restartWith(t, g, "echo", "last")
+	await.Until(t, "it is written again", func() bool { return slices.Equal(toolNames(cacheEntry(t, file, "m")), []string{"echo", "last"}) })
 	await.Until(t, "the statistics say so", func() bool { return cacheStats(t, g).Writable })
-	verify(t, file)
+	verifyCache(t, file)
 }
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
@@ -122,16 +122,16 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 
 func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	readOnly(t,
+	skipOnWindows(t)
+	testReadOnly(t,
 		func(t *testing.T, path string) { chmod(t, path, 0o444) },
 		func(t *testing.T, path string) { chmod(t, path, 0o644) })
 }
 
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
-	readOnly(t,
+	skipOnWindows(t)
+	testReadOnly(t,
 		func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o555) },
 		func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o700) })
 }
@@ -140,18 +140,18 @@ func TestReadOnlyFolder(t *testing.T) {
 func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "er", "c.json")
-	h := newHome(t, two, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	g := h.started(t)
-	await.Until(t, "it is written", func() bool { return entry(t, file, "a").Exists() })
+	h := newHome(t, twoServers, fmt.Sprintf(`"cache":{"file":%q}`, file))
+	g := h.serveReady(t)
+	await.Until(t, "it is written", func() bool { return cacheEntry(t, file, "a").Exists() })
 	wantMode(t, filepath.Dir(file), 0o700)
 	wantMode(t, filepath.Dir(filepath.Dir(file)), 0o700)
 	wantMode(t, file, 0o600)
-	stop(t, g)
+	stopGateway(t, g)
 	if err := os.RemoveAll(filepath.Dir(filepath.Dir(file))); err != nil {
 		t.Fatal(err)
 	}
-	stop(t, h.started(t))
-	verify(t, file)
+	stopGateway(t, h.serveReady(t))
+	verifyCache(t, file)
 }
 
 // The mode of the file also counts if the user is root, whom the system lets write anything.
@@ -169,7 +169,7 @@ func TestReadOnlyFileAsRoot(t *testing.T) {
 	} else {
 		_ = f.Close()
 	}
-	readOnly(t,
+	testReadOnly(t,
 		func(t *testing.T, path string) { chmod(t, path, 0o444) },
 		func(t *testing.T, path string) { chmod(t, path, 0o600) })
 }
@@ -177,53 +177,53 @@ func TestReadOnlyFileAsRoot(t *testing.T) {
 // If the cache file is a symbolic link, its target is written and the link stays.
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
+	skipOnWindows(t)
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
+	m := h.newChangeable(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server()})
 	target := filepath.Join(t.TempDir(), "target.json")
-	if err := os.Symlink(target, h.cache()); err != nil { // the target of the link is created too
+	if err := os.Symlink(target, h.cachePath()); err != nil { // the target of the link is created too
 		t.Fatal(err)
 	}
-	g := h.started(t)
-	await.Until(t, "the target is written", func() bool { return entry(t, target, "m").Exists() })
-	m.changes(t, g, "echo", "new")
-	await.Until(t, "the target is written again", func() bool { return len(tools(entry(t, target, "m"))) == 2 })
-	if to, err := os.Readlink(h.cache()); to != target || err != nil {
+	g := h.serveReady(t)
+	await.Until(t, "the target is written", func() bool { return cacheEntry(t, target, "m").Exists() })
+	m.restartWith(t, g, "echo", "new")
+	await.Until(t, "the target is written again", func() bool { return len(toolNames(cacheEntry(t, target, "m"))) == 2 })
+	if to, err := os.Readlink(h.cachePath()); to != target || err != nil {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 	g = h.serve(t)
-	wantNames(t, legacy(t, g), "m__echo", "m__new")
-	h.wantChildren(t, 0)
+	wantNames(t, dialLegacy(t, g), "m__echo", "m__new")
+	h.wantRunning(t, 0)
 }
 
 // If somebody else replaces the cache file, a valid one is read, and an invalid one is ignored with a warning.
 func TestReplacedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]})
-	h.warm(t)
-	m.offers(t, "echo", "new")
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]})
+	h.fillCache(t)
+	m.setTools(t, "echo", "new")
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "m__echo", "b__echo")
-	good := stored(t, h.cache())
+	good := readCacheText(t, h.cachePath())
 
-	replace(t, h.cache(), []byte("invalid json"))
+	replaceFile(t, h.cachePath(), []byte("invalid json"))
 	await.Until(t, "there is a warning", func() bool { return len(linesWith(g.Stderr(), "line 1 column 1")) > 0 })
 	wantNames(t, c, "m__echo", "b__echo")
-	if got, err := os.ReadFile(h.cache()); string(got) != "invalid json" || err != nil {
+	if got, err := os.ReadFile(h.cachePath()); string(got) != "invalid json" || err != nil {
 		t.Errorf("the file is %q, %v: it was taken away from whoever edits it", got, err)
 	}
 
-	replace(t, h.cache(), []byte(good))
+	replaceFile(t, h.cachePath(), []byte(good))
 	if out, stderr, code := h.run(t, "call", "m", "echo", "--local"); code != 0 { // another process, which learns the new list and writes it
 		t.Fatalf("call: exit code %d: %s%s", code, out, stderr)
 	}
-	await.Until(t, "another process has written it", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
-	await.Until(t, "the gateway has read it", func() bool { return len(names(t, c)) == 3 })
+	await.Until(t, "another process has written it", func() bool { return len(toolNames(cacheEntry(t, h.cachePath(), "m"))) == 2 })
+	await.Until(t, "the gateway has read it", func() bool { return len(listNames(t, c)) == 3 })
 	if st := g.Servers(t)["m"]; st.Starts != 0 {
 		t.Errorf("m: %+v", st)
 	}
@@ -233,20 +233,20 @@ func TestReplacedWhileRunning(t *testing.T) {
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]})
-	h.warm(t)
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]})
+	h.fillCache(t)
 	g := h.serve(t)
-	c := legacy(t, g)
-	if err := os.Remove(h.cache()); err != nil {
+	c := dialLegacy(t, g)
+	if err := os.Remove(h.cachePath()); err != nil {
 		t.Fatal(err)
 	}
 	await.Moment(300 * time.Millisecond) // for the gateway to notice the deletion, of which there is no sign
 	wantNames(t, c, "m__echo", "b__echo")
-	m.changes(t, g, "echo", "new")
-	await.Until(t, "it is there again", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
-	if got := tools(entry(t, h.cache(), "b")); !slices.Equal(got, []string{"echo"}) {
+	m.restartWith(t, g, "echo", "new")
+	await.Until(t, "it is there again", func() bool { return len(toolNames(cacheEntry(t, h.cachePath(), "m"))) == 2 })
+	if got := toolNames(cacheEntry(t, h.cachePath(), "b")); !slices.Equal(got, []string{"echo"}) {
 		t.Errorf("of the server that was not used it has %q", got)
 	}
-	verify(t, h.cache())
+	verifyCache(t, h.cachePath())
 }

@@ -26,11 +26,11 @@ func TestOneLineAMessage(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--record", record}}})
-	g := h.started(t)
-	c := legacy(t, g)
-	works(t, c, "a")
-	call(t, c, "a__echo", `{"text":"two\nlines\r\nand 新闻"}`)
-	stop(t, g)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
+	wantEcho(t, c, "a")
+	callTool(t, c, "a__echo", `{"text":"two\nlines\r\nand 新闻"}`)
+	stopGateway(t, g)
 	raw, err := os.ReadFile(record)
 	if err != nil {
 		t.Fatal(err)
@@ -53,43 +53,43 @@ func TestSilentLegacyServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
 	begun := time.Now()
-	g := h.started(t)
+	g := h.serveReady(t)
 	took := time.Since(begun)
-	works(t, legacy(t, g), "a")
+	wantEcho(t, dialLegacy(t, g), "a")
 	await.Within(t, "to be ready", took, 5*4*time.Second)
-	stop(t, g)
+	stopGateway(t, g)
 	g = h.serve(t) // the cache knows the era of the server, so nothing has to be probed
 	begun = time.Now()
-	works(t, legacy(t, g), "a")
+	wantEcho(t, dialLegacy(t, g), "a")
 	await.Within(t, "the first call, from the cache,", time.Since(begun), 2500*time.Millisecond)
 }
 
 // A call from the command line answers with the text of the tool.
 func TestCallFromTheCommandLine(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, two)
+	h := newHome(t, twoServers)
 	out, stderr, code := h.run(t, "call", "a", "echo", "--args", `{"text":"新闻"}`)
 	if strings.TrimSpace(out) != "新闻" || code != 0 {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
-	h.wantChildren(t, 0)
+	h.wantRunning(t, 0)
 }
 
 // Each of a thousand calls at once gets its own answer.
 func TestAnswersBelongToTheirCalls(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a"}})
-	g := h.started(t)
+	g := h.serveReady(t)
 	var all sync.WaitGroup
 	for i := range 10 { // sessions may have 256 calls in flight each
 		c := g.Dial(t, []string{gateway.Legacy, gateway.Modern}[i%2], "")
 		for j := range 100 {
 			all.Go(func() {
 				if rand.IntN(2) == 0 {
-					call(t, c, "a__slow", fmt.Sprintf(`{"ms":%d}`, rand.IntN(200)))
+					callTool(t, c, "a__slow", fmt.Sprintf(`{"ms":%d}`, rand.IntN(200)))
 				}
 				want := fmt.Sprint("answer ", i, " ", j)
-				if got := call(t, c, "a__echo", fmt.Sprintf(`{"text":%q}`, want)); got != want {
+				if got := callTool(t, c, "a__echo", fmt.Sprintf(`{"text":%q}`, want)); got != want {
 					t.Errorf("got %q, want %q", got, want)
 				}
 			})
@@ -118,8 +118,8 @@ func TestErrorOfTheServer(t *testing.T) {
 func TestBannerOnStdout(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
-	g := h.started(t)
-	works(t, legacy(t, g), "a")
+	g := h.serveReady(t)
+	wantEcho(t, dialLegacy(t, g), "a")
 	if st := g.Servers(t)["a"]; st.State != tool.StateReady || st.NoiseLines != 1 {
 		t.Errorf("a: %+v", st)
 	}
@@ -133,13 +133,13 @@ func TestBannerOnStdout(t *testing.T) {
 func TestServerCrashes(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
-	g := h.started(t)
-	c := legacy(t, g)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	for range 3 {
-		works(t, c, "a")
+		wantEcho(t, c, "a")
 	}
-	fails(t, c, "a__echo", "server_crashed", 5*time.Second)
-	works(t, c, "a")
+	wantCallFails(t, c, "a__echo", "server_crashed", 5*time.Second)
+	wantEcho(t, c, "a")
 	st := g.Servers(t)["a"]
 	if st.State != tool.StateReady || st.Starts != 2 {
 		t.Errorf("a: %+v", st)
@@ -158,13 +158,13 @@ func TestEveryTransport(t *testing.T) {
 			gateway.Server{Name: "events-" + era, Entry: newRemote(t, "--era", era, "--offer", "echo", "--sse").entry()})
 	}
 	h := newHome(t, servers)
-	h.warm(t)
-	r := verify(t, h.cache())
+	h.fillCache(t)
+	r := verifyCache(t, h.cachePath())
 	if len(r.Servers) != len(servers) {
 		t.Errorf("%d entries of %d servers", len(r.Servers), len(servers))
 	}
 	for _, s := range servers {
-		e := entry(t, h.cache(), s.Name)
+		e := cacheEntry(t, h.cachePath(), s.Name)
 		transport, era, _ := strings.Cut(s.Name, "-")
 		switch {
 		case era != "both":
@@ -173,13 +173,13 @@ func TestEveryTransport(t *testing.T) {
 		default:
 			era = "modern"
 		}
-		if !slices.Equal(tools(e), []string{"echo"}) || e.Get("era").Str != era || e.Get("protocolVersion").Str == "" {
-			t.Errorf("%s: %s %s %q", s.Name, e.Get("era").Str, e.Get("protocolVersion").Str, tools(e))
+		if !slices.Equal(toolNames(e), []string{"echo"}) || e.Get("era").Str != era || e.Get("protocolVersion").Str == "" {
+			t.Errorf("%s: %s %s %q", s.Name, e.Get("era").Str, e.Get("protocolVersion").Str, toolNames(e))
 		}
 	}
 	g := h.serve(t)
 	for _, s := range servers {
-		works(t, legacy(t, g), s.Name)
+		wantEcho(t, dialLegacy(t, g), s.Name)
 	}
 }
 
@@ -187,10 +187,10 @@ func TestEveryTransport(t *testing.T) {
 func TestFailedStartKeepsTheEntry(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
+	m := h.newChangeable(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server()})
-	h.warm(t)
-	before := kept(t, h, "m")
+	h.fillCache(t)
+	before := entryWithoutFailure(t, h, "m")
 	if err := os.Remove(m.path); err != nil {
 		t.Fatal(err)
 	}
@@ -198,47 +198,47 @@ func TestFailedStartKeepsTheEntry(t *testing.T) {
 	if status, _ := g.Act(t, "m", "refresh"); status == 200 {
 		t.Error("a refresh of a server that does not start went well")
 	}
-	await.Until(t, "the error is on disk", func() bool { return entry(t, h.cache(), "m").Get("lastError.code").Str == "exited_early" })
-	if now := kept(t, h, "m"); now != before {
+	await.Until(t, "the error is on disk", func() bool { return cacheEntry(t, h.cachePath(), "m").Get("lastError.code").Str == "exited_early" })
+	if now := entryWithoutFailure(t, h, "m"); now != before {
 		t.Errorf("the entry is %s, before %s", now, before)
 	}
-	m.offers(t, "echo")
+	m.setTools(t, "echo")
 	g.Act(t, "m", "restart")
-	await.Until(t, "the error has gone", func() bool { return !entry(t, h.cache(), "m").Get("lastError").Exists() })
+	await.Until(t, "the error has gone", func() bool { return !cacheEntry(t, h.cachePath(), "m").Get("lastError").Exists() })
 }
 
 // Servers with invalid names are refused one by one, and the other servers work.
 func TestNamesThatNoServerMayHave(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
-	g := h.started(t)
-	c := legacy(t, g)
+	h := newHome(t, []gateway.Server{serverOffering("a b", "echo"), serverOffering("列车", "echo"), serverOffering("collie", "echo"), serverOffering("good-1_X", "echo")})
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "good-1_X__echo")
 	for _, name := range []string{"a b", "列车", "collie"} {
 		if st := g.Servers(t)[name]; st.State != tool.StateConfigError || st.Detail == "" {
 			t.Errorf("%s: %+v", name, st)
 		}
 	}
-	stop(t, g)
-	rewrite(t, h.cache(), func(file map[string]any) { // an entry with such a name in the cache file has no effect
+	stopGateway(t, g)
+	editCache(t, h.cachePath(), func(file map[string]any) { // an entry with such a name in the cache file has no effect
 		file["mcpServers"].(map[string]any)["a b"] = entryOf(file, "good-1_X")
 	})
 	g = h.serve(t)
-	wantNames(t, legacy(t, g), "good-1_X__echo")
-	h.wantChildren(t, 0)
+	wantNames(t, dialLegacy(t, g), "good-1_X__echo")
+	h.wantRunning(t, 0)
 }
 
 // The statistics of the cache have all their fields, with the right numbers.
 func TestCacheStats(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, two)
-	h.warm(t)
-	h.configure(t, append(slices.Clone(two), one("new", "echo")))
-	g := h.started(t)
+	h := newHome(t, twoServers)
+	h.fillCache(t)
+	h.configure(t, append(slices.Clone(twoServers), serverOffering("new", "echo")))
+	g := h.serveReady(t)
 	await.Until(t, "the new list is written", func() bool { return cacheStats(t, g).Writes.OK > 0 })
 	_, raw := g.Ask(t, "GET", "/toolcache/stats", "")
 	for path, want := range map[string]string{
-		"path": h.cache(), "format": "1.1.0", "lookups": "3", "hits": "2", "misses": "1", "missReasons.no_entry": "1", "writes.entries": "1",
+		"path": h.cachePath(), "format": "1.1.0", "lookups": "3", "hits": "2", "misses": "1", "missReasons.no_entry": "1", "writes.entries": "1",
 		"serverCount": "3", "totalWrites": "3", "compressed": "false", "writable": "true", "refreshes.ok": "1", "servers.#": "3",
 		`servers.#(name=="a").verdict`: "hit", `servers.#(name=="a").tools`: "2", `servers.#(name=="a").state`: "active",
 	} {
@@ -260,26 +260,26 @@ func TestCacheStats(t *testing.T) {
 // With a cache, all tools are listed long before a server has started.
 func TestListIsFasterWithACache(t *testing.T) {
 	t.Parallel()
-	const servers, boot = 4, 2 * time.Second
+	const servers, startDelay = 4, 2 * time.Second
 	var list []gateway.Server
 	for i := range servers {
-		list = append(list, gateway.Server{Name: fmt.Sprint("s", i), Flags: []string{"--offer", "echo", "--delay-start", boot.String()}})
+		list = append(list, gateway.Server{Name: fmt.Sprint("s", i), Flags: []string{"--offer", "echo", "--delay-start", startDelay.String()}})
 	}
 	h := newHome(t, list)
-	all := func() time.Duration {
+	timeToListAll := func() time.Duration {
 		begun := time.Now()
 		g := h.serve(t)
-		c := legacy(t, g)
-		await.Until(t, "all tools are listed", func() bool { return len(names(t, c)) == servers })
+		c := dialLegacy(t, g)
+		await.Until(t, "all tools are listed", func() bool { return len(listNames(t, c)) == servers })
 		took := time.Since(begun)
-		g.Started(t)
-		stop(t, g)
+		g.AwaitReady(t)
+		stopGateway(t, g)
 		return took
 	}
-	cold := all()
-	warm := min(all(), all(), all()) // the shortest of three, because the machine may be busy
+	cold := timeToListAll()
+	warm := min(timeToListAll(), timeToListAll(), timeToListAll()) // the shortest of three, because the machine may be busy
 	await.Within(t, "the last tool, with a cache,", warm, 5*150*time.Millisecond)
-	if cold < boot {
+	if cold < startDelay {
 		t.Errorf("the last tool was there after %v, before its server had started", cold)
 	}
 }
@@ -289,25 +289,25 @@ func TestListIsFasterWithACache(t *testing.T) {
 func TestStaleWhileRevalidating(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
+	m := h.newChangeable(t, "m", "echo")
 	slow := m.server()
 	slow.Flags = append(slow.Flags, "--delay-start", "1s")
 	h.configure(t, []gateway.Server{slow}, `"cache":{"refreshStale":"start"}`)
-	h.warm(t)
-	stamp(t, h, "m", -25*time.Hour)
-	m.offers(t, "echo", "new")
+	h.fillCache(t)
+	setListTime(t, h, "m", -25*time.Hour)
+	m.setTools(t, "echo", "new")
 	g := h.serve(t)
-	c, ears := legacy(t, g), g.Hear(t, "")
+	c, ears := dialLegacy(t, g), g.Subscribe(t, "")
 	wantNames(t, c, "m__echo")
 	if st := g.Servers(t)["m"]; st.Freshness != tool.FreshStale || st.Why != "too_old" {
 		t.Errorf("m: %+v", st)
 	}
 	var all sync.WaitGroup
 	for range 20 {
-		all.Go(func() { call(t, c, "m__echo", "{}") })
+		all.Go(func() { callTool(t, c, "m__echo", "{}") })
 	}
 	all.Wait()
-	h.wantChildren(t, 1)
+	h.wantRunning(t, 1)
 	awaitNames(t, c, "m__echo", "m__new")
 	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
 }
@@ -315,36 +315,36 @@ func TestStaleWhileRevalidating(t *testing.T) {
 // Tools that `collie cache warm` has learned are listed even if the programs of their servers are gone.
 func TestWarmedUp(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, two)
+	h := newHome(t, twoServers)
 	if out, stderr, code := h.run(t, "cache", "warm"); code != 0 {
 		t.Fatalf("cache warm: exit code %d: %s%s", code, out, stderr)
 	}
-	h.wantChildren(t, 0)
+	h.wantRunning(t, 0)
 	if err := os.Remove(h.Fake); err != nil {
 		t.Fatal(err)
 	}
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
-	fails(t, c, "a__echo", "server_unavailable", 5*time.Second)
+	wantCallFails(t, c, "a__echo", "server_unavailable", 5*time.Second)
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 }
 
-// partial is the exit code of a command that succeeded only in part.
-const partial = 6
+// exitPartial is the exit code of a command that succeeded only in part.
+const exitPartial = 6
 
 // If one server fails during `collie cache warm`, the lists of the others are kept, and the failure is reported.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
+	h := newHome(t, append(slices.Clone(twoServers), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
 	out, stderr, code := h.run(t, "cache", "warm")
-	if code != partial || !strings.Contains(out+stderr, "dead") {
+	if code != exitPartial || !strings.Contains(out+stderr, "dead") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
-	if r := verify(t, h.cache()); len(r.Servers) != 2 {
+	if r := verifyCache(t, h.cachePath()); len(r.Servers) != 2 {
 		t.Errorf("entries: %+v", r.Servers)
 	}
-	h.wantChildren(t, 0)
+	h.wantRunning(t, 0)
 }
 
 // A list that has outlived the time its server gave it starts no server. After a use, the new list of the server is
@@ -356,18 +356,18 @@ func TestNoTimerStartsAServer(t *testing.T) {
 		{Name: "r", Entry: far.entry()},
 		{Name: "short", Flags: []string{"--era", "modern", "--offer", "echo", "--ttl", "300"}},
 	})
-	h.warm(t)
+	h.fillCache(t)
 	await.Moment(400 * time.Millisecond) // both lists are older than the 300 ms that their servers gave them
 	g := h.serve(t)
-	c := legacy(t, g)
-	if got := names(t, c); len(got) != 3 {
+	c := dialLegacy(t, g)
+	if got := listNames(t, c); len(got) != 3 {
 		t.Errorf("listed: %q", got)
 	}
 	await.Never(t, time.Second, "a server runs", func() bool {
-		names(t, c)
-		return len(h.children(t)) > 0
+		listNames(t, c)
+		return len(h.runningServers(t)) > 0
 	})
-	call(t, c, "r__change", "{}")
+	callTool(t, c, "r__change", "{}")
 	awaitNames(t, c, "r__echo", "r__change", "r__extra", "short__echo")
 }
 
@@ -376,23 +376,23 @@ func TestCompressedCache(t *testing.T) {
 	t.Parallel()
 	show := func(compression string) (shown string, size int64) {
 		h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--tools", "200"}}}, `"cache":{"compression":"`+compression+`"}`)
-		h.warm(t)
-		info, err := os.Stat(h.cache())
+		h.fillCache(t)
+		info, err := os.Stat(h.cachePath())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := verify(t, h.cache()); r.Compressed != (compression == "gzip") {
+		if r := verifyCache(t, h.cachePath()); r.Compressed != (compression == "gzip") {
 			t.Errorf("with %s, compressed is %t", compression, r.Compressed)
 		}
 		g := h.serve(t)
-		if n := len(names(t, legacy(t, g))); n != 200 {
+		if n := len(listNames(t, dialLegacy(t, g))); n != 200 {
 			t.Errorf("%d tools listed", n)
 		}
 		out, stderr, code := h.run(t, "cache", "show", "a", "--json")
 		if code != 0 || !strings.Contains(out, "tool_0200") {
 			t.Errorf("cache show: exit code %d: %.300s%s", code, out, stderr)
 		}
-		return entry(t, h.cache(), "a").Get("tools").Raw, info.Size()
+		return cacheEntry(t, h.cachePath(), "a").Get("tools").Raw, info.Size()
 	}
 	plain, long := show("none")
 	packed, short := show("gzip")
@@ -407,15 +407,15 @@ func TestCompressedCache(t *testing.T) {
 // A gateway that is stopped while it still gathers changes writes them to the cache before it exits.
 func TestLastWriteAtTheEnd(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, two)
+	h := newHome(t, twoServers)
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
-	stop(t, g) // before the time for gathering changes is over
-	if r := verify(t, h.cache()); len(r.Servers) != 2 {
+	stopGateway(t, g) // before the time for gathering changes is over
+	if r := verifyCache(t, h.cachePath()); len(r.Servers) != 2 {
 		t.Errorf("entries: %+v", r.Servers)
 	}
-	if _, err := os.Stat(h.cache() + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(h.cachePath() + ".lock"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

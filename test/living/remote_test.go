@@ -72,15 +72,15 @@ func (r *remote) stop() {
 	_ = r.server.Close()
 }
 
-// fail makes all further requests of a method fail; "" ends that.
-func (r *remote) fail(method string) {
+// refuseMethod makes all further requests of a method fail; "" ends that.
+func (r *remote) refuseMethod(method string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refuse = method
 }
 
-// count returns how many requests of a method have arrived.
-func (r *remote) count(method string) int {
+// countRequests returns how many requests of a method have arrived.
+func (r *remote) countRequests(method string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked[method]

@@ -28,24 +28,24 @@ import (
 // their place can be the reason to hide them.
 type canaries map[string]string
 
-// plant returns the secret for a place, the same one each time.
-func (c canaries) plant(place string) string {
+// secretFor returns the secret for a place, the same one each time.
+func (c canaries) secretFor(place string) string {
 	if c[place] == "" {
-		c[place] = "otter " + strings.ReplaceAll(place, " ", "-")
-		c[place] = strings.ReplaceAll(c[place], " ", "-") + "-otter"
+		c[place] = "otter-" + strings.ReplaceAll(place, " ", "-") + "-otter"
 	}
 	return c[place]
 }
 
-// inBase64 returns the middle part of a secret's Base64 form in credentials user:password.
+// inBase64 returns the part of a secret's Base64 form in the credentials ann:secret that depends on nothing but the secret:
+// without the first 8 letters, which encode "ann:" and 2 bytes, and without the last 4, which may be padding.
 func inBase64(secret string) string {
 	text := base64.StdEncoding.EncodeToString([]byte("ann:" + secret))
 	return text[8 : len(text)-4]
 }
 
-// wantNone fails the test for each secret that occurs in a text, also URL-encoded or in Base64. except names places
+// wantNoSecrets fails the test for each secret that occurs in a text, also URL-encoded or in Base64. except names places
 // whose secrets may occur.
-func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...string) {
+func (c canaries) wantNoSecrets(t *testing.T, where string, text []byte, except ...string) {
 	t.Helper()
 	for place, secret := range c {
 		for form, value := range map[string]string{"": secret, " in an URL": url.QueryEscape(secret), " in Base64": inBase64(secret)} {
@@ -59,8 +59,8 @@ func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...st
 	}
 }
 
-// echoing handles every request with an error that repeats the secrets in the request.
-func echoing(w http.ResponseWriter, r *http.Request) {
+// echoSecrets handles every request with an error that repeats the secrets in the request.
+func echoSecrets(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusInternalServerError)
 	_, _ = fmt.Fprintf(w, "no: %s %s %s", r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.URL.RawQuery)
 }
@@ -70,11 +70,11 @@ func echoing(w http.ResponseWriter, r *http.Request) {
 // or crash. The results of tools reach the caller and nobody else.
 func TestNothingInClear(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
+	skipOnWindows(t)
 	c := canaries{}
 	inner := newRemote(t, "--offer", "echo,fail")
-	angry := serveRemote(t, http.HandlerFunc(echoing))
-	p, oauth := newGuarded(t, "--offer", "echo")
+	angry := serveRemote(t, http.HandlerFunc(echoSecrets))
+	p, oauth := serveGuarded(t, "--offer", "echo")
 	h := newHome(t, nil)
 	outside := t.TempDir() // for files of users, which are not searched for secrets
 	write := func(name, text string) string {
@@ -84,50 +84,50 @@ func TestNothingInClear(t *testing.T) {
 		}
 		return path
 	}
-	result := write("result.json", `{"content":[{"type":"text","text":"`+c.plant("result")+`"}]}`)
-	envFile := write("local.env", "FILED="+c.plant("envFile")+"\n")
+	result := write("result.json", `{"content":[{"type":"text","text":"`+c.secretFor("result")+`"}]}`)
+	envFile := write("local.env", "FILED="+c.secretFor("envFile")+"\n")
 	remoteEntry := func(far *remote, what string) string {
 		return fmt.Sprintf(`{"url":"http://%s:%s@%s/mcp?tenant=blue&api_key=%s","headers":{"X-Custom":%q,"X-Token":"${secret:HEADER}"},"auth":{"type":"bearer","token":%q}}`,
-			c.plant(what+" user"), c.plant(what+" password"), far.addr, c.plant(what+" query"), c.plant(what+" header"), c.plant(what+" bearer"))
+			c.secretFor(what+" user"), c.secretFor(what+" password"), far.addr, c.secretFor(what+" query"), c.secretFor(what+" header"), c.secretFor(what+" bearer"))
 	}
 	script := `echo "starting with $PLANTED and $STORED and $FILED" >&2; echo "noise $PLANTED"; exec "$0" "$@"`
 	h.configure(t, []gateway.Server{
 		{Name: "local", Entry: entryJSON(t, map[string]any{
 			"command": "/bin/sh", "args": []string{"-c", script, h.Fake, "--offer", "echo,fail,raw,crash,env,rpcerror,log", "--result-file", result},
-			"env": map[string]string{"PLANTED": c.plant("env"), "STORED": "${secret:STORED}"}, "envFile": envFile,
+			"env": map[string]string{"PLANTED": c.secretFor("env"), "STORED": "${secret:STORED}"}, "envFile": envFile,
 		})},
 		{Name: "args", Entry: entryJSON(t, map[string]any{
-			"command": h.Fake, "args": []string{"--print-stderr", "I was given ${secret:ARG}", "--token", c.plant("arg behind --token"), "--api-key=" + c.plant("arg with =")},
+			"command": h.Fake, "args": []string{"--print-stderr", "I was given ${secret:ARG}", "--token", c.secretFor("arg behind --token"), "--api-key=" + c.secretFor("arg with =")},
 		})},
 		{Name: "far", Entry: remoteEntry(inner, "far")},
 		{Name: "angry", Entry: remoteEntry(angry, "angry")},
 		{Name: "basic", Entry: entryJSON(t, map[string]any{
-			"url": "http://" + angry.addr + "/mcp", "auth": map[string]string{"type": "basic", "username": "ann", "password": c.plant("basic password")},
+			"url": "http://" + angry.addr + "/mcp", "auth": map[string]string{"type": "basic", "username": "ann", "password": c.secretFor("basic password")},
 		})},
-		{Name: "gone", Entry: `{"url":"http://me:` + c.plant("gone password") + `@127.0.0.1:1/mcp?key=` + c.plant("gone query") + `"}`},
+		{Name: "gone", Entry: `{"url":"http://me:` + c.secretFor("gone password") + `@127.0.0.1:1/mcp?key=` + c.secretFor("gone query") + `"}`},
 		{Name: "oauth", Entry: oauth.entry()},
-	}, keptInFiles, `"log":{"level":"debug"},"http":{"metrics":true}`,
-		fmt.Sprintf(`"cache":{"shared":"http://:%s@127.0.0.1:1/team"}`, c.plant("shared cache token")))
-	h.keepSecrets(t, map[string]string{"HEADER": c.plant("stored header"), "STORED": c.plant("stored env"), "ARG": c.plant("stored arg")})
+	}, secretsInFile, `"log":{"level":"debug"},"http":{"metrics":true}`,
+		fmt.Sprintf(`"cache":{"shared":"http://:%s@127.0.0.1:1/team"}`, c.secretFor("shared cache token")))
+	h.storeSecrets(t, map[string]string{"HEADER": c.secretFor("stored header"), "STORED": c.secretFor("stored env"), "ARG": c.secretFor("stored arg")})
 	h.signIn(t, p, "oauth")
-	for name, token := range h.tokens(t) {
+	for name, token := range h.signInTokens(t) {
 		c["oauth "+name] = token
 	}
 
-	g := h.started(t)
-	client := legacy(t, g)
-	if got := call(t, client, "local__raw", "{}"); got != c["result"] {
+	g := h.serveReady(t)
+	client := dialLegacy(t, g)
+	if got := callTool(t, client, "local__raw", "{}"); got != c["result"] {
 		t.Errorf("the caller got %q, want the result as it is", got)
 	}
-	if got := call(t, client, "local__env", "{}"); !strings.Contains(got, c["env"]) || !strings.Contains(got, c["stored env"]) || !strings.Contains(got, c["envFile"]) {
+	if got := callTool(t, client, "local__env", "{}"); !strings.Contains(got, c["env"]) || !strings.Contains(got, c["stored env"]) || !strings.Contains(got, c["envFile"]) {
 		t.Errorf("the server did not get its secrets: %s", got)
 	}
-	works(t, client, "far")
-	works(t, client, "oauth")
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	wantEcho(t, client, "far")
+	wantEcho(t, client, "oauth")
+	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
 	defer cancel()
 	for _, args := range []string{
-		fmt.Sprintf(`{"password":%q,"nested":{"api_key":%q}}`, c.plant("argument named password"), c.plant("argument named api_key")),
+		fmt.Sprintf(`{"password":%q,"nested":{"api_key":%q}}`, c.secretFor("argument named password"), c.secretFor("argument named api_key")),
 		fmt.Sprintf(`{"text":"it is %s"}`, c["env"]), // a model repeats a secret
 	} {
 		for _, name := range []string{"local__echo", "local__fail", "far__fail", "angry__x", "gone__x", "args__x"} {
@@ -136,7 +136,7 @@ func TestNothingInClear(t *testing.T) {
 	}
 	_, _ = client.Tool(ctx, "local__rpcerror", fmt.Sprintf(`{"message":%q}`, "no access with "+c["env"]))
 	_, _ = client.Tool(ctx, "local__crash", `{"kill":true}`)
-	works(t, client, "local")
+	wantEcho(t, client, "local")
 	for _, name := range []string{"angry", "basic", "gone", "args"} {
 		g.Act(t, name, "restart") // fails, and the reason is recorded
 	}
@@ -170,28 +170,28 @@ func TestNothingInClear(t *testing.T) {
 	}
 	for _, path := range gets {
 		_, answer := g.Ask(t, http.MethodGet, path, "")
-		c.wantNone(t, "GET "+path, answer)
+		c.wantNoSecrets(t, "GET "+path, answer)
 	}
-	c.wantNone(t, "/metrics", metrics(t, g))
+	c.wantNoSecrets(t, "/metrics", getMetrics(t, g))
 	for _, args := range commands {
 		stdout, stderr, _ := h.run(t, args...)
-		c.wantNone(t, "collie "+strings.Join(args, " "), []byte(stdout+stderr))
+		c.wantNoSecrets(t, "collie "+strings.Join(args, " "), []byte(stdout+stderr))
 	}
 	stdout, stderr, code := h.run(t, "call", "far", "nothing")
 	if code == 0 {
 		t.Error("a tool that is not there was called")
 	}
-	c.wantNone(t, "collie call", []byte(stdout+stderr))
+	c.wantNoSecrets(t, "collie call", []byte(stdout+stderr))
 	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // exports the settings, without values from the secret store
 	for place, secret := range c {
 		if strings.Contains(place, "stored") && strings.Contains(stdout+stderr, secret) {
 			t.Errorf("the secret %q is in an export", place)
 		}
 	}
-	stop(t, g)
-	c.wantNone(t, "the log of collie serve", []byte(g.Stderr()))
-	h.wantNoneInFiles(t, c)
-	if e := entry(t, h.cache(), "local"); !e.Get("serverConfig.env.PLANTED").Exists() || !entry(t, h.cache(), "far").Exists() {
+	stopGateway(t, g)
+	c.wantNoSecrets(t, "the log of collie serve", []byte(g.Stderr()))
+	h.wantNoSecretsInFiles(t, c)
+	if e := cacheEntry(t, h.cachePath(), "local"); !e.Get("serverConfig.env.PLANTED").Exists() || !cacheEntry(t, h.cachePath(), "far").Exists() {
 		t.Errorf("the cache has not kept what it should: %s", e.Raw)
 	}
 }
@@ -205,8 +205,8 @@ func entryJSON(t *testing.T, entry map[string]any) string {
 	return string(raw)
 }
 
-// keepSecrets stores secrets in the home's secret store.
-func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
+// storeSecrets stores secrets in the home's secret store.
+func (h *home) storeSecrets(t *testing.T, secrets map[string]string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
@@ -223,8 +223,8 @@ func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	}
 }
 
-// tokens returns the access token and the refresh token that a sign-in has put into the secret store.
-func (h *home) tokens(t *testing.T) map[string]string {
+// signInTokens returns the access token and the refresh token that a sign-in has put into the secret store.
+func (h *home) signInTokens(t *testing.T) map[string]string {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
@@ -258,9 +258,9 @@ func (h *home) tokens(t *testing.T) map[string]string {
 	return out
 }
 
-// wantNoneInFiles looks for secrets in all files of the home, except the settings, which people write
+// wantNoSecretsInFiles looks for secrets in all files of the home, except the settings, which people write
 // themselves.
-func (h *home) wantNoneInFiles(t *testing.T, c canaries) {
+func (h *home) wantNoSecretsInFiles(t *testing.T, c canaries) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
@@ -273,19 +273,19 @@ func (h *home) wantNoneInFiles(t *testing.T, c canaries) {
 		}
 		files++
 		rel, _ := filepath.Rel(h.dir, path)
-		c.wantNone(t, "the file "+rel, raw)
+		c.wantNoSecrets(t, "the file "+rel, raw)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files < 8 {
+	if files < 8 { // the home has at least the cache, pins, audit, secrets and logs
 		t.Errorf("only %d files were looked at", files)
 	}
 }
 
-// metrics returns the answer to GET /metrics.
-func metrics(t *testing.T, g *gateway.Gateway) []byte {
+// getMetrics returns the answer to GET /metrics.
+func getMetrics(t *testing.T, g *gateway.Gateway) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+"/metrics", nil)
 	if err != nil {

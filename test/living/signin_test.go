@@ -15,14 +15,14 @@ import (
 	"collie/test/gateway"
 )
 
-// guarded is an MCP server that refuses requests without a valid token.
-type guarded struct {
+// tokenGuard is an MCP server that refuses requests without a valid token.
+type tokenGuard struct {
 	http.Handler
 	p *signintest.Provider
 }
 
 // ServeHTTP implements [http.Handler].
-func (s guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s tokenGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !s.p.Valid(token) {
 		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+s.p.URL+`/.well-known/oauth-protected-resource/mcp"`)
@@ -32,16 +32,16 @@ func (s guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Handler.ServeHTTP(w, r)
 }
 
-// newGuarded serves an MCP server that requires an OAuth sign-in, and returns it with the provider that issues its
+// serveGuarded serves an MCP server that requires an OAuth sign-in, and returns it with the provider that issues its
 // tokens.
-func newGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
+func serveGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
 	t.Helper()
 	inner, err := mcptest.Handler(flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := signintest.New(t, signintest.Behaviour{})
-	far := serveRemote(t, guarded{inner, p})
+	far := serveRemote(t, tokenGuard{inner, p})
 	p.Change(func(b *signintest.Behaviour) { b.Resource = "http://" + far.addr + "/mcp" })
 	return p, far
 }
@@ -58,44 +58,44 @@ func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	}
 }
 
-// keptInFiles is a section of the settings that keeps secrets in a file, because tests must not use the keyring of
+// secretsInFile is a section of the settings that keeps secrets in a file, because tests must not use the keyring of
 // the system.
-const keptInFiles = `"secrets":{"store":"file"}`
+const secretsInFile = `"secrets":{"store":"file"}`
 
 // The cached list of one user is not shown to another.
 func TestListsOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	p, far := newGuarded(t, "--offer", "echo")
-	h := newHome(t, []gateway.Server{{Name: "r", Entry: far.entry()}, two[1]}, keptInFiles)
-	g := h.started(t)
-	c := legacy(t, g)
+	p, far := serveGuarded(t, "--offer", "echo")
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: far.entry()}, twoServers[1]}, secretsInFile)
+	g := h.serveReady(t)
+	c := dialLegacy(t, g)
 	wantNames(t, c, "b__echo")
 	if st := g.Servers(t)["r"]; st.State != tool.StateNeedsAuth || !strings.Contains(st.Detail, "collie mcp auth r") {
 		t.Errorf("before anybody has signed in: %+v", st)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 
 	h.signIn(t, p, "r")
-	h.warm(t)
-	if e := entry(t, h.cache(), "r"); e.Get("principal").Str == "" {
+	h.fillCache(t)
+	if e := cacheEntry(t, h.cachePath(), "r"); e.Get("principal").Str == "" {
 		t.Fatalf("the entry does not say whose it is: %s", e.Raw)
 	}
 	g = h.serve(t)
-	wantNames(t, legacy(t, g), "r__echo", "b__echo")
+	wantNames(t, dialLegacy(t, g), "r__echo", "b__echo")
 	if st := g.Servers(t)["r"]; st.Freshness != tool.FreshHit {
 		t.Errorf("for the same user: %+v", st)
 	}
-	stop(t, g)
+	stopGateway(t, g)
 
 	if out, stderr, code := h.run(t, "mcp", "logout", "r"); code != 0 {
 		t.Fatalf("logout: exit code %d: %s%s", code, out, stderr)
 	}
 	h.signIn(t, p, "r")
 	far.stop() // so that a list can only come from the cache
-	g = h.started(t)
-	wantNames(t, legacy(t, g), "b__echo")
+	g = h.serveReady(t)
+	wantNames(t, dialLegacy(t, g), "b__echo")
 	far.start()
-	c = legacy(t, g)
+	c = dialLegacy(t, g)
 	g.Act(t, "r", "restart")
 	awaitNames(t, c, "r__echo", "b__echo")
 }
@@ -103,10 +103,10 @@ func TestListsOfAnotherUser(t *testing.T) {
 // With the grant client_credentials a server is signed in to from the start, without a person or a command.
 func TestClientCredentials(t *testing.T) {
 	t.Parallel()
-	p, far := newGuarded(t, "--offer", "echo")
+	p, far := serveGuarded(t, "--offer", "echo")
 	p.Register("robot", "canary-robot", "")
 	server := `{"url":"http://` + far.addr + `/mcp","auth":{"grantType":"client_credentials","clientId":"robot","clientSecret":"${secret:ROBOT}"}}`
-	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, secretsInFile)
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
 	if err != nil {
 		t.Fatal(err)
@@ -119,14 +119,14 @@ func TestClientCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := h.serve(t)
-	c := legacy(t, g)
+	c := dialLegacy(t, g)
 	awaitNames(t, c, "r__echo")
-	works(t, c, "r")
+	wantEcho(t, c, "r")
 	if n := p.Seen().Credentials; n != 1 {
 		t.Errorf("%d tokens for the client, want one", n)
 	}
 	p.ForgetTokens(true)
-	works(t, c, "r")
+	wantEcho(t, c, "r")
 
 	out, stderr, code := h.run(t, "mcp", "auth", "r")
 	if code != 0 || !strings.Contains(out, "signed in to r") || p.Seen().Authorize != nil {
@@ -138,12 +138,12 @@ func TestClientCredentials(t *testing.T) {
 // refuses such a server.
 func TestWrongTokenInTheSettings(t *testing.T) {
 	t.Parallel()
-	_, far := newGuarded(t, "--offer", "echo")
+	_, far := serveGuarded(t, "--offer", "echo")
 	server := `{"url":"http://` + far.addr + `/mcp","headers":{"Authorization":"Bearer wrong"}}`
-	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, keptInFiles)
+	h := newHome(t, []gateway.Server{{Name: "r", Entry: server}}, secretsInFile)
 	for _, running := range []bool{false, true} {
 		if running {
-			h.started(t)
+			h.serveReady(t)
 		}
 		for _, args := range [][]string{{"tools", "r"}, {"call", "r", "echo", "text=a"}, {"mcp", "auth", "r"}, {"mcp", "doctor", "r"}} {
 			out, stderr, code := h.run(t, args...)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// onUnix skips the test on Windows, where modes and links of files are different.
-func onUnix(t *testing.T) {
+// skipOnWindows skips the test on Windows, where modes and links of files are different.
+func skipOnWindows(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("modes and links of files are other ones there")

@@ -69,7 +69,7 @@ func TestTenWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
-	r := verify(t, path)
+	r := verifyCache(t, path)
 	if len(r.Servers) != writers*entriesEach || r.TotalWrites != writers*entriesEach {
 		t.Errorf("%d entries, %d writes; want %d of both", len(r.Servers), r.TotalWrites, writers*entriesEach)
 	}
@@ -78,7 +78,7 @@ func TestTenWriters(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if left := temporaries(t, path); len(left) > 0 {
+	if left := temporaryFiles(t, path); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
 	t.Logf("%d generations", r.Generation)
@@ -95,19 +95,19 @@ func TestGatewaysShareAFile(t *testing.T) {
 		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
 	}
 	h := newHome(t, nil)
-	key := h.file(t, "shared.key", strings.Repeat("ab", 32)+"\n")
-	h.configure(t, entries, fmt.Sprintf(`"cache":{"file":%q,"sharedKeyFile":%q}`, h.cache(), key))
+	key := h.writeFile(t, "shared.key", strings.Repeat("ab", 32)+"\n")
+	h.configure(t, entries, fmt.Sprintf(`"cache":{"file":%q,"sharedKeyFile":%q}`, h.cachePath(), key))
 	var all []*gateway.Gateway
 	for range gateways { // at the same time, each in a home of its own
 		all = append(all, h.ServeIn(t, t.TempDir(), h.settings, "--no-auth"))
 	}
 	await.Until(t, "all entries are there", func() bool {
-		raw, err := os.ReadFile(h.cache())
+		raw, err := os.ReadFile(h.cachePath())
 		return err == nil && len(toolcache.Verify(raw).Servers) == servers
 	})
 	for _, g := range all {
-		g.Started(t)
-		if n := len(names(t, legacy(t, g))); n != servers {
+		g.AwaitReady(t)
+		if n := len(listNames(t, dialLegacy(t, g))); n != servers {
 			t.Errorf("a gateway lists %d tools, want %d", n, servers)
 		}
 	}
@@ -117,41 +117,41 @@ func TestGatewaysShareAFile(t *testing.T) {
 		for _, g := range all {
 			sum += cacheStats(t, g).Writes.Entries
 		}
-		return verify(t, h.cache()).TotalWrites == sum
+		return verifyCache(t, h.cachePath()).TotalWrites == sum
 	})
 	t.Logf("%d entries written by %d gateways, %d of them anew", sum, gateways, servers)
 	for _, g := range all {
-		stop(t, g)
+		stopGateway(t, g)
 	}
-	if r := verify(t, h.cache()); len(r.Servers) != servers {
+	if r := verifyCache(t, h.cachePath()); len(r.Servers) != servers {
 		t.Errorf("%d entries after all have stopped, want %d", len(r.Servers), servers)
 	}
 }
 
-// takenUp is how soon one process takes up what another one has written, on a machine that is not busy.
-const takenUp = 2 * time.Second
+// takeUpTime is how soon one process takes up what another one has written, on a machine that is not busy.
+const takeUpTime = 2 * time.Second
 
 // A list that one process of a home has fetched is soon offered by another one, which does not start the server for
 // it.
 func TestOthersOfferWhatOneLearns(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
-	m := h.moody(t, "m", "echo")
-	h.configure(t, []gateway.Server{m.server(), two[1]})
-	h.warm(t)
+	m := h.newChangeable(t, "m", "echo")
+	h.configure(t, []gateway.Server{m.server(), twoServers[1]})
+	h.fillCache(t)
 	other := filepath.Join(h.dir, "other.json") // with other settings, `collie stdio` does not become a bridge to the gateway
-	h.SettingsAt(t, other, []gateway.Server{m.server(), two[1]}, `"log":{"level":"info"}`)
+	h.SettingsAt(t, other, []gateway.Server{m.server(), twoServers[1]}, `"log":{"level":"info"}`)
 	g := h.serve(t)
-	c := legacy(t, g)
-	_, alone := h.Stdio(t, gateway.Legacy, h.dir, other)
+	c := dialLegacy(t, g)
+	_, alone := h.DialStdio(t, gateway.Legacy, h.dir, other)
 	wantNames(t, alone, "m__echo", "b__echo")
-	m.offers(t, "echo", "new")
-	works(t, alone, "m") // the other process starts the server
+	m.setTools(t, "echo", "new")
+	wantEcho(t, alone, "m") // the other process starts the server
 	begun := time.Now()
 	await.Until(t, "the gateway offers what the other process has learned", func() bool {
-		return slices.Equal(names(t, c), []string{"m__echo", "m__new", "b__echo"})
+		return slices.Equal(listNames(t, c), []string{"m__echo", "m__new", "b__echo"})
 	})
-	await.Within(t, "taking up what the other process has learned", time.Since(begun), 5*takenUp)
+	await.Within(t, "taking up what the other process has learned", time.Since(begun), 5*takeUpTime)
 	if st := g.Servers(t)["m"]; st.Starts != 0 {
 		t.Errorf("m: %+v", st)
 	}
@@ -204,7 +204,7 @@ func (m *manyServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lists its tools from it.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
-	onUnix(t)
+	skipOnWindows(t)
 	const servers = 20
 	far := serveRemote(t, &manyServers{t: t, changes: true})
 	var entries []gateway.Server
@@ -212,20 +212,21 @@ func TestKilledWhileWriting(t *testing.T) {
 		entries = append(entries, gateway.Server{Name: fmt.Sprintf("s%02d", i), Entry: fmt.Sprintf(`{"url":"http://%s/mcp?n=%d"}`, far.addr, i)})
 	}
 	h := newHome(t, entries)
-	h.warm(t)
-	generation, left, late := verify(t, h.cache()).Generation, 0, time.Duration(0)
-	for round := range kills {
+	h.fillCache(t)
+	generation, left, late := verifyCache(t, h.cachePath()).Generation, 0, time.Duration(0)
+	for round := range killRounds {
 		g := h.serve(t)
-		if n := len(names(t, legacy(t, g))); n != servers {
+		if n := len(listNames(t, dialLegacy(t, g))); n != servers {
 			t.Errorf("%d tools listed at once, want %d", n, servers)
 		}
-		refresh(t, g, servers)
-		await.Moment(gathered - 50*time.Millisecond + late + rand.N(100*time.Millisecond))
+		refreshAll(t, g, servers)
+		// The gateway writes about gatherTime after the refresh: kill it a little before or after that.
+		await.Moment(gatherTime - 50*time.Millisecond + late + rand.N(100*time.Millisecond))
 		g.Signal(syscall.SIGKILL)
-		if !g.Exits(soon) {
+		if !g.AwaitExit(waitLimit) {
 			t.Fatal("it survives SIGKILL")
 		}
-		r := verify(t, h.cache())
+		r := verifyCache(t, h.cachePath())
 		if r.Generation < generation || len(r.Servers) != servers {
 			t.Errorf("generation %d after %d, %d entries", r.Generation, generation, len(r.Servers))
 		}
@@ -235,35 +236,35 @@ func TestKilledWhileWriting(t *testing.T) {
 			late = 0
 		}
 		generation = r.Generation
-		if aside, _ := filepath.Glob(h.cache() + ".corrupt-*"); len(aside) > 0 {
+		if aside, _ := filepath.Glob(h.cachePath() + ".corrupt-*"); len(aside) > 0 {
 			t.Errorf("kept aside: %q", aside)
 		}
 		old := time.Now().Add(-2 * time.Minute)
-		for _, path := range temporaries(t, h.cache()) {
+		for _, path := range temporaryFiles(t, h.cachePath()) {
 			left++
 			if err := os.Chtimes(path, old, old); err != nil { // so that the next start may remove it
 				t.Fatal(err)
 			}
 		}
 		if t.Failed() {
-			t.Fatalf("in round %d of %d", round+1, kills)
+			t.Fatalf("in round %d of %d", round+1, killRounds)
 		}
 	}
-	if generation < kills/4 {
-		t.Errorf("%d generations after %d kills: the gateways did not write", generation, kills)
+	if generation < killRounds/4 { // at least one kill in four has to come after a write
+		t.Errorf("%d generations after %d kills: the gateways did not write", generation, killRounds)
 	}
-	h.warm(t)
-	if left := temporaries(t, h.cache()); len(left) > 0 {
+	h.fillCache(t)
+	if left := temporaryFiles(t, h.cachePath()); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
-	t.Logf("%d kills, %d generations, %d temporary files left and removed", kills, generation, left)
+	t.Logf("%d kills, %d generations, %d temporary files left and removed", killRounds, generation, left)
 }
 
-// gathered is how long a gateway collects changes before it writes them.
-const gathered = 200 * time.Millisecond
+// gatherTime is how long a gateway collects changes before it writes them.
+const gatherTime = 200 * time.Millisecond
 
-// refresh makes all servers send their lists, which differ each time.
-func refresh(t *testing.T, g *gateway.Gateway, servers int) {
+// refreshAll makes all servers send their lists, which differ each time.
+func refreshAll(t *testing.T, g *gateway.Gateway, servers int) {
 	t.Helper()
 	var all sync.WaitGroup
 	for i := range servers {

@@ -20,23 +20,23 @@ import (
 // checker, and is not wider than the screen.
 func TestAccess(t *testing.T) {
 	t.Parallel()
-	s := tell(t, provider.Turn{Say: "# 茶\n\nA [link](https://example.org), `code` and\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```"})
+	s := startStory(t, provider.Turn{Say: "# 茶\n\nA [link](https://example.org), `code` and\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```"})
 	s.signIn()
-	s.say("which tea?")
-	s.shows("article.assistant .acts", "Regenerate")
+	s.sendMessage("which tea?")
+	s.awaitText("article.assistant .acts", "Regenerate")
 	talk := s.eval(`location.hash`).(string)
 	for _, language := range []string{"en", "zh"} {
 		for _, theme := range []string{"light", "dark"} {
-			s.choose("option[value=zh]", language)
-			s.choose("option[value=dark]", theme)
+			s.setSelect("option[value=zh]", language)
+			s.setSelect("option[value=dark]", theme)
 			for _, width := range []int64{1200, 360} {
-				s.do(chromedp.EmulateViewport(width, 800))
-				for _, page := range s.pages(talk) {
+				s.perform(chromedp.EmulateViewport(width, 800))
+				for _, page := range s.allPages(talk) {
 					name := fmt.Sprintf("%s-%s-%s-%d", strings.Split(page, "/")[1], language, theme, width)
 					s.visit(page)
-					s.look(name)
-					s.axe()
-					s.accessible(name)
+					s.takePicture(name)
+					s.loadAxe()
+					s.wantAccessible(name)
 					if wide := s.eval(`document.documentElement.scrollWidth`).(float64); wide > float64(width) {
 						t.Errorf("%s: %v pixels wide", name, wide)
 					}
@@ -44,12 +44,12 @@ func TestAccess(t *testing.T) {
 			}
 		}
 	}
-	s.clean()
+	s.wantCleanPage()
 }
 
-// pages returns the addresses of all pages. talk is the address of a conversation, which stands for the page of the
+// allPages returns the addresses of all pages. talk is the address of a conversation, which stands for the page of the
 // chat.
-func (s *story) pages(talk string) []string {
+func (s *story) allPages(talk string) []string {
 	s.Helper()
 	links := strings.Fields(s.eval(`[...document.querySelectorAll('nav a')].map(a => a.getAttribute('href')).join(' ')`).(string))
 	for i, link := range links {
@@ -67,18 +67,18 @@ func (s *story) pages(talk string) []string {
 func (s *story) visit(page string) {
 	s.Helper()
 	s.eval(fmt.Sprintf(`location.hash = %q`, page))
-	s.until(fmt.Sprintf(`location.hash === %q && document.querySelector('main')?.innerText.trim() && !document.querySelector('main [role=status]')`, page))
-	s.until(`document.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)`)
+	s.awaitTrue(fmt.Sprintf(`location.hash === %q && document.querySelector('main')?.innerText.trim() && !document.querySelector('main [role=status]')`, page))
+	s.awaitTrue(`document.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)`)
 }
 
-// choose sets a select element to value. other is a selector of any option of that element.
-func (s *story) choose(other, value string) {
+// setSelect sets a select element to value. other is a selector of any option of that element.
+func (s *story) setSelect(other, value string) {
 	s.Helper()
 	s.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector(%q).closest('select'))`, value, other))
 }
 
-// axe loads the accessibility checker axe-core into the page.
-func (s *story) axe() {
+// loadAxe loads the accessibility checker axe-core into the page.
+func (s *story) loadAxe() {
 	s.Helper()
 	axe, err := os.ReadFile(filepath.Join(binary.Packages(s.T, "axe"), "axe-core", "axe.min.js"))
 	if err != nil {
@@ -87,11 +87,11 @@ func (s *story) axe() {
 	s.eval(string(axe) + ";0")
 }
 
-// accessible reports each violation that axe finds. The page must have it loaded.
-func (s *story) accessible(name string) {
+// wantAccessible reports each violation that axe finds. The page must have it loaded.
+func (s *story) wantAccessible(name string) {
 	s.Helper()
 	s.eval(`window.found = undefined; axe.run(document, { resultTypes: ['violations'] }).then(r => window.found = JSON.stringify(r.violations.map(v => ({ id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary) }))), e => window.found = '[{"id":"' + e + '"}]'); 0`)
-	s.until(`window.found`)
+	s.awaitTrue(`window.found`)
 	for _, v := range gjson.Parse(s.eval(`window.found`).(string)).Array() {
 		s.Errorf("%s: %s: %s\n%s", name, v.Get("id"), v.Get("help"), strings.Join(strings.Fields(v.Get("nodes.0").String()), " "))
 	}

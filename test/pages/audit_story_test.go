@@ -17,7 +17,7 @@ import (
 // record somebody has changed in the file.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	s := tell(t)
+	s := startStory(t)
 	call := func(n int, path string) {
 		t.Helper()
 		s.gateway.Ask(t, "POST", "/calls", fmt.Sprintf(`{"name":"fs/read","args":{"path":%q,"blockLimit":%d}}`, path, n))
@@ -28,54 +28,54 @@ func TestAudit(t *testing.T) {
 	call(1, "/Welcome/Nowhere")
 	s.signIn()
 	s.click("header nav", "Notes")
-	s.shows(".shelf", "Writing")
+	s.awaitText(".shelf", "Writing")
 	s.click("header nav", "Audit")
-	s.shows("[data-record='call.result'] summary", "fs.read")
+	s.awaitText("[data-record='call.result'] summary", "fs.read")
 	results := `[...document.querySelectorAll('[data-record="call.result"]')]`
 	before := s.eval(results + `.length`).(float64)
 	s.click("main", "Earlier records")
-	s.until(results + fmt.Sprintf(`.length > %v`, before))
-	s.page("audit")
+	s.awaitTrue(results + fmt.Sprintf(`.length > %v`, before))
+	s.wantFitsScreens("audit")
 
 	// The records of what the pages read themselves are shown on request only.
 	own := `[...document.querySelectorAll('[data-record="call.result"] summary')].some(e => /fs.ls[^]*in these pages/.test(e.innerText))`
 	if s.eval(own) == true {
 		t.Error("the reads of the pages are among the records")
 	}
-	s.press(`document.querySelector('[data-field=own]')`)
-	s.until(own)
-	s.press(`document.querySelector('[data-field=own]')`)
-	s.until(`!` + own)
+	s.clickElement(`document.querySelector('[data-field=own]')`)
+	s.awaitTrue(own)
+	s.clickElement(`document.querySelector('[data-field=own]')`)
+	s.awaitTrue(`!` + own)
 
-	s.choose("[data-field=outcome] option[value=refused]", "refused")
-	s.until(results + `.length === 1`)
-	s.shows("[data-record^=call] .badge.refused", "⊘ refused")
-	s.press(`document.querySelector('[data-record^=call] summary')`)
-	s.shows("[data-record='call.result'] dd", "refused before it ran")
-	s.shows("[data-record='call.result'] pre", "/Welcome/Nowhere")
+	s.setSelect("[data-field=outcome] option[value=refused]", "refused")
+	s.awaitTrue(results + `.length === 1`)
+	s.awaitText("[data-record^=call] .badge.refused", "⊘ refused")
+	s.clickElement(`document.querySelector('[data-record^=call] summary')`)
+	s.awaitText("[data-record='call.result'] dd", "refused before it ran")
+	s.awaitText("[data-record='call.result'] pre", "/Welcome/Nowhere")
 	s.click("[data-record^=call]", "All records of this call")
-	s.shows("main", "begun")
-	s.until(`document.querySelectorAll('[data-record^="call."]').length === 2`)
+	s.awaitText("main", "begun")
+	s.awaitTrue(`document.querySelectorAll('[data-record^="call."]').length === 2`)
 	s.click("main", "Everything again")
-	s.write("[data-field=text]", "nothing has this text")
+	s.setField("[data-field=text]", "nothing has this text")
 	s.click("main", "Show")
-	s.shows("main", "No record is like that.")
+	s.awaitText("main", "No record is like that.")
 
 	// The text of the search is still there after a visit to another page, and what is shown can be downloaded. The page
 	// offers the file as a link to a blob, which a script of the test reads.
 	s.click("header nav", "Tools")
-	s.shows("main", "fs")
+	s.awaitText("main", "fs")
 	s.click("header nav", "Audit")
-	s.until(`document.querySelector('[data-field=text]')?.value === 'nothing has this text'`)
-	s.write("[data-field=text]", "Nowhere")
+	s.awaitTrue(`document.querySelector('[data-field=text]')?.value === 'nothing has this text'`)
+	s.setField("[data-field=text]", "Nowhere")
 	s.click("main", "Show")
-	s.until(results + `.length === 1`)
+	s.awaitTrue(results + `.length === 1`)
 	s.eval(`URL.createObjectURL = (data) => { data.text().then((text) => window.saved = text); return '#' }; HTMLAnchorElement.prototype.click = () => {}; 0`)
-	s.press(`[...document.querySelectorAll('main button')].find(e => e.innerText.startsWith('Download'))`)
-	s.until(`window.saved?.trim().split('\n').every(line => JSON.stringify(JSON.parse(line)).includes('Nowhere'))`)
+	s.clickElement(`[...document.querySelectorAll('main button')].find(e => e.innerText.startsWith('Download'))`)
+	s.awaitTrue(`window.saved?.trim().split('\n').every(line => JSON.stringify(JSON.parse(line)).includes('Nowhere'))`)
 	s.eval(`window.saved = ''; 0`)
 	s.click("main", "Download with a signed proof")
-	s.until(`window.saved.includes('/Welcome/Nowhere')`)
+	s.awaitTrue(`window.saved.includes('/Welcome/Nowhere')`)
 	signed := filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(signed, []byte(s.eval(`window.saved`).(string)), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestAudit(t *testing.T) {
 	}
 
 	s.click("main", "Is it intact?")
-	s.until(`document.querySelector('[data-verdict=intact]')`)
+	s.awaitTrue(`document.querySelector('[data-verdict=intact]')`)
 	changed := false
 	chains, err := filepath.Glob(filepath.Join(s.gateway.Home, "state", "audit", "*", "000001.jsonl"))
 	for _, chain := range chains {
@@ -101,8 +101,8 @@ func TestAudit(t *testing.T) {
 		t.Fatalf("no record was changed in %v: %v", chains, err)
 	}
 	s.click("main", "Is it intact?")
-	s.shows("[data-verdict=broken]", "000001.jsonl, line")
-	s.do(chromedp.EmulateViewport(360, 800))
-	s.look("audit-broken-360")
-	s.clean()
+	s.awaitText("[data-verdict=broken]", "000001.jsonl, line")
+	s.perform(chromedp.EmulateViewport(360, 800))
+	s.takePicture("audit-broken-360")
+	s.wantCleanPage()
 }

@@ -41,20 +41,20 @@ type story struct {
 	model    *provider.Server
 	tab      context.Context //nolint:containedctx // it is the tab
 
-	mu      sync.Mutex
-	next    []string // further hosts that the page may ask
-	strange []string // requests to other hosts, warnings and exceptions
-	missing []string // why requests failed, also those that the page cancelled
+	mu        sync.Mutex
+	moreHosts []string // hosts that the page may ask besides that of the gateway
+	strange   []string // requests to other hosts, warnings and exceptions
+	missing   []string // why requests failed, also those that the page cancelled
 }
 
-// tell starts a gateway whose model says these turns, and opens Chromium, which is not signed in.
-func tell(t *testing.T, turns ...provider.Turn) *story {
+// startStory starts a gateway whose model says these turns, and opens Chromium, which is not signed in.
+func startStory(t *testing.T, turns ...provider.Turn) *story {
 	t.Helper()
-	return tellOf(t, provider.Conversation{Turns: turns})
+	return startStoryOf(t, provider.Conversation{Turns: turns})
 }
 
-// tellOf is tell with a model that chooses a conversation by the prompt.
-func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
+// startStoryOf is startStory with a model that chooses a conversation by the prompt.
+func startStoryOf(t *testing.T, conversations ...provider.Conversation) *story {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: conversations}, provider.Options{})
 	if err != nil {
@@ -65,21 +65,21 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 		at.CloseClientConnections()
 		at.Close()
 	})
-	s := &story{T: t, programs: gateway.Place(t), model: fake}
+	s := &story{T: t, programs: gateway.LinkPrograms(t), model: fake}
 	s.user = t.TempDir()
 	s.programs.Env = []string{"HOME=" + s.user}
 	s.sections = []string{`"siyuan":{}`, `"secrets":{"store":"file"}`, `"agent":{"model":"fake/m"}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1")}
 	s.settings = s.programs.Settings(t, nil, s.sections...)
 	s.gateway = s.programs.Serve(t, s.settings)
-	s.browse()
-	if err := chromedp.Listen(s.tab, s.watch); err != nil {
+	s.openChromium()
+	if err := chromedp.Listen(s.tab, s.recordEvent); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// browse opens Chromium.
-func (s *story) browse() {
+// openChromium opens Chromium.
+func (s *story) openChromium() {
 	s.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -102,20 +102,20 @@ func (s *story) browse() {
 	})
 }
 
-// servers writes settings with these MCP servers, which the running gateway takes up.
-func (s *story) servers(list ...gateway.Server) {
+// setServers writes settings with these MCP servers, which the running gateway takes up.
+func (s *story) setServers(list ...gateway.Server) {
 	s.Helper()
 	s.programs.SettingsAt(s, s.settings, list, s.sections...)
 }
 
-// watch records what the page must not do: ask other hosts, warn in the console, or throw. It also records which
+// recordEvent records what the page must not do: ask other hosts, warn in the console, or throw. It also records which
 // requests failed.
-func (s *story) watch(event any) {
+func (s *story) recordEvent(event any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && !slices.Contains(s.next, to.Host) {
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && !slices.Contains(s.moreHosts, to.Host) {
 			s.strange = append(s.strange, e.Request.URL)
 		}
 	case *network.EventLoadingFailed:
@@ -131,8 +131,8 @@ func (s *story) watch(event any) {
 	}
 }
 
-// clean fails the test if the page has asked another host, warned in the console, or thrown.
-func (s *story) clean() {
+// wantCleanPage fails the test if the page has asked another host, warned in the console, or thrown.
+func (s *story) wantCleanPage() {
 	s.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +141,8 @@ func (s *story) clean() {
 	}
 }
 
-// do performs actions in the tab.
-func (s *story) do(actions ...chromedp.Action[chromedp.Void]) {
+// perform performs actions in the tab.
+func (s *story) perform(actions ...chromedp.Action[chromedp.Void]) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.tab, await.Limit)
 	defer cancel()
@@ -161,17 +161,17 @@ func (s *story) eval(expression string) any {
 	return v
 }
 
-// before makes every page that is loaded from then on run script before its own scripts.
-func (s *story) before(script string) {
+// runBeforePages makes every page that is loaded from then on run script before its own scripts.
+func (s *story) runBeforePages(script string) {
 	s.Helper()
-	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	s.perform(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 		return err
 	}))
 }
 
-// until waits until an expression is true in the page.
-func (s *story) until(expression string) {
+// awaitTrue waits until an expression is true in the page.
+func (s *story) awaitTrue(expression string) {
 	s.Helper()
 	await.Until(s, expression, func() bool {
 		ok, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`!!(`+expression+`)`))
@@ -181,16 +181,16 @@ func (s *story) until(expression string) {
 	})
 }
 
-// text returns an expression for the text of all elements that match a selector.
-func text(selector string) string {
+// textOf returns an expression for the text of all elements that match a selector.
+func textOf(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText).join('\n')`, selector)
 }
 
-// shows waits until the elements that match a selector contain a text.
-func (s *story) shows(selector, want string) {
+// awaitText waits until the elements that match a selector contain a text.
+func (s *story) awaitText(selector, want string) {
 	s.Helper()
 	quoted, _ := json.Marshal(want)
-	s.until(text(selector) + `.includes(` + string(quoted) + `)`)
+	s.awaitTrue(textOf(selector) + `.includes(` + string(quoted) + `)`)
 }
 
 // click presses the first enabled button, link or summary whose label begins with name, inside the elements that
@@ -198,40 +198,40 @@ func (s *story) shows(selector, want string) {
 func (s *story) click(within, name string) {
 	s.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll('%s button, %[1]s a, %[1]s summary')].find(e => (e.ariaLabel || e.innerText).trim().startsWith(%q) && !e.disabled)`, within, name)
-	s.press(find)
+	s.clickElement(find)
 }
 
-// press clicks the element that an expression returns, once it is there and enabled.
-func (s *story) press(element string) {
+// clickElement clicks the element that an expression returns, once it is there and enabled.
+func (s *story) clickElement(element string) {
 	s.Helper()
-	s.until(`(e => e && !e.disabled)(` + element + `)`)
+	s.awaitTrue(`(e => e && !e.disabled)(` + element + `)`)
 	s.eval(element + `.click(); 0`)
 }
 
 // signIn opens the pages with a new link and waits until they are signed in.
 func (s *story) signIn() {
 	s.Helper()
-	s.do(chromedp.Navigate(s.gateway.URL + "/pages/#link=" + link(s.T, s.gateway)))
-	s.until(`document.querySelector('.composer textarea')`)
+	s.perform(chromedp.Navigate(s.gateway.URL + "/pages/#link=" + makeSignInLink(s.T, s.gateway)))
+	s.awaitTrue(`document.querySelector('.composer textarea')`)
 }
 
-// say puts a message into the composer and sends it with Enter.
-func (s *story) say(message string) {
+// sendMessage puts a message into the composer and sends it with Enter.
+func (s *story) sendMessage(message string) {
 	s.Helper()
-	s.write(".composer textarea", message)
-	s.do(chromedp.KeyEvent("\r"))
+	s.setField(".composer textarea", message)
+	s.perform(chromedp.KeyEvent("\r"))
 }
 
-// write sets the text of a field, as pasting does.
-func (s *story) write(field, text string) {
+// setField sets the text of a field, as pasting does.
+func (s *story) setField(field, text string) {
 	s.Helper()
 	quoted, _ := json.Marshal(text)
-	s.until(fmt.Sprintf(`document.querySelector(%q)`, field))
+	s.awaitTrue(fmt.Sprintf(`document.querySelector(%q)`, field))
 	s.eval(fmt.Sprintf(`(e => { e.focus(); e.value = %s; e.dispatchEvent(new Event('input', { bubbles: true })) })(document.querySelector(%q))`, quoted, field))
 }
 
-// again restarts the gateway at the same address.
-func (s *story) again() {
+// restartGateway restarts the gateway at the same address.
+func (s *story) restartGateway() {
 	s.Helper()
 	s.gateway.Signal(terminate)
 	if code := s.gateway.ExitCode(); code != 0 {
@@ -240,11 +240,11 @@ func (s *story) again() {
 	s.gateway = s.programs.ServeIn(s.T, s.gateway.Home, s.settings, "--http", strings.TrimPrefix(s.gateway.URL, "http://"))
 }
 
-// shots is the folder for the pictures that look takes.
+// shots is the folder for the pictures that takePicture takes.
 var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
 
-// look takes a picture of the page for people, if the flag -shots is given.
-func (s *story) look(name string) {
+// takePicture takes a picture of the page for people, if the flag -shots is given.
+func (s *story) takePicture(name string) {
 	s.Helper()
 	if *shots == "" {
 		return

@@ -30,11 +30,11 @@ func TestConversationAnsweredAtATerminal(t *testing.T) {
 		model.CloseClientConnections()
 		model.Close()
 	})
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, model.URL+"/v1"))
 	g := p.Serve(t, settings)
-	b := signIn(t, g, link(t, g))
+	b := signIn(t, g, makeSignInLink(t, g))
 	ask := func() (turn, code string) {
 		t.Helper()
 		_, made := b.send(http.MethodPost, "/api/v1/sessions", `{}`)
@@ -70,10 +70,10 @@ func TestConversationAnsweredAtATerminal(t *testing.T) {
 
 	turn, code = ask()
 	at := terminal.Run(t, terminal.Size{Columns: 120, Rows: 30}, p.Collie, "confirm", strings.ToLower(code), "--home", g.Home, "--config", settings)
-	at.Shows("/Welcome/Minutes", "Run it?")
-	at.Types("y\r")
-	at.Ends(0)
-	if got := b.status(http.MethodPost, "/api/v1/questions/"+code, `{"yes":false}`); got != http.StatusNotFound {
+	at.WaitFor("/Welcome/Minutes", "Run it?")
+	at.Type("y\r")
+	at.WaitForExit(0)
+	if got := b.sendForStatus(http.MethodPost, "/api/v1/questions/"+code, `{"yes":false}`); got != http.StatusNotFound {
 		t.Errorf("a second answer: %d", got)
 	}
 	if state := call(turn); state != "done" {

@@ -18,23 +18,23 @@ import (
 // What is not a valid diagram stays a listing.
 func TestDiagrams(t *testing.T) {
 	t.Parallel()
-	s := tell(t, provider.Turn{Say: "so:\n\n```mermaid\ngraph LR\n  A[茶] --> B{four minutes?}\n  B -->|yes| C[drink]\n```\n\nand\n\n```mermaid\nnonsense here\n```\n\nafter", Chunk: 9, Pace: pace / 10})
+	s := startStory(t, provider.Turn{Say: "so:\n\n```mermaid\ngraph LR\n  A[茶] --> B{four minutes?}\n  B -->|yes| C[drink]\n```\n\nand\n\n```mermaid\nnonsense here\n```\n\nafter", Chunk: 9, Pace: pace / 10})
 	s.signIn()
-	s.say("draw it")
-	s.shows("article.assistant .acts", "Regenerate")
-	s.until(`parseInt(document.querySelector('.diagram:not(.waiting) iframe')?.style.height) > 40`)
-	s.shows("article.assistant", "This cannot be drawn as a diagram:")
-	s.shows("article.assistant figure.code", "nonsense here")
+	s.sendMessage("draw it")
+	s.awaitText("article.assistant .acts", "Regenerate")
+	s.awaitTrue(`parseInt(document.querySelector('.diagram:not(.waiting) iframe')?.style.height) > 40`)
+	s.awaitText("article.assistant", "This cannot be drawn as a diagram:")
+	s.awaitText("article.assistant figure.code", "nonsense here")
 	if reached := s.eval(`(f => { try { return f.contentDocument?.body ? 'its document' : '' } catch { return '' } })(document.querySelector('.diagram iframe'))`); reached != "" {
 		t.Errorf("the page reaches %v: the frame has its origin", reached)
 	}
-	s.page("diagram")
-	s.choose("option[value=dark]", "dark")
-	s.page("diagram-dark")
+	s.wantFitsScreens("diagram")
+	s.setSelect("option[value=dark]", "dark")
+	s.wantFitsScreens("diagram-dark")
 	s.click("article.assistant", "Code")
-	s.shows("article.assistant figure.code", "four minutes?")
-	s.until(`document.querySelector('.diagram.waiting')`)
-	s.clean()
+	s.awaitText("article.assistant figure.code", "four minutes?")
+	s.awaitTrue(`document.querySelector('.diagram.waiting')`)
+	s.wantCleanPage()
 }
 
 // A diagram runs no script in the page and loads nothing, whatever its kind, and its links lead nowhere.
@@ -60,20 +60,20 @@ func TestHostileDiagrams(t *testing.T) {
 	for _, one := range diagrams {
 		say.WriteString("```mermaid\n" + strings.ReplaceAll(one, "EVIL", evil.URL) + "\n```\n\n")
 	}
-	s := tell(t, provider.Turn{Say: say.String() + "after"})
+	s := startStory(t, provider.Turn{Say: say.String() + "after"})
 	s.mu.Lock()
-	s.next = append(s.next, strings.TrimPrefix(evil.URL, "http://")) // the browser reports requests that the security policy stops, too; hits counts those that are sent
+	s.moreHosts = append(s.moreHosts, strings.TrimPrefix(evil.URL, "http://")) // the browser reports requests that the security policy stops, too; hits counts those that are sent
 	s.mu.Unlock()
-	s.do(chromedp.EmulateViewport(1200, 5000)) // a high window, because diagrams out of sight are not drawn
+	s.perform(chromedp.EmulateViewport(1200, 5000)) // a high window, because diagrams out of sight are not drawn
 	s.signIn()
-	s.say("draw it")
-	s.shows("article.assistant .acts", "Regenerate")
-	s.until(`document.querySelectorAll('.diagram').length === 5 && [...document.querySelectorAll('.diagram')].every(d => !d.matches('.waiting') || document.body.innerText.includes('This cannot be drawn'))`)
-	s.until(`[...document.querySelectorAll('.diagram:not(.waiting)')].length >= 3`)
+	s.sendMessage("draw it")
+	s.awaitText("article.assistant .acts", "Regenerate")
+	s.awaitTrue(`document.querySelectorAll('.diagram').length === 5 && [...document.querySelectorAll('.diagram')].every(d => !d.matches('.waiting') || document.body.innerText.includes('This cannot be drawn'))`)
+	s.awaitTrue(`[...document.querySelectorAll('.diagram:not(.waiting)')].length >= 3`)
 	before := s.eval(`location.href`)
-	s.look("hostile-diagrams")
+	s.takePicture("hostile-diagrams")
 	for _, at := range s.eval(`[...document.querySelectorAll('.diagram:not(.waiting)')].map(d => d.getBoundingClientRect()).flatMap(r => [0.3, 0.5, 0.7].map(x => [r.left + r.width * x, r.top + r.height / 2]))`).([]any) {
-		s.do(chromedp.MouseClickXY(at.([]any)[0].(float64), at.([]any)[1].(float64)))
+		s.perform(chromedp.MouseClickXY(at.([]any)[0].(float64), at.([]any)[1].(float64)))
 	}
 	if hacked, now := s.eval(`window.hacked`), s.eval(`location.href`); hacked != nil || now != before {
 		t.Errorf("script %v ran, and the page is %v", hacked, now)
@@ -81,5 +81,5 @@ func TestHostileDiagrams(t *testing.T) {
 	if n := hits.Load(); n != 0 {
 		t.Errorf("%d requests reached another host", n)
 	}
-	s.clean()
+	s.wantCleanPage()
 }

@@ -19,62 +19,62 @@ import (
 func TestByKeyboard(t *testing.T) {
 	t.Parallel()
 	move := json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
-	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: move}}}, provider.Turn{Say: "it is moved"})
+	s := startStory(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: move}}}, provider.Turn{Say: "it is moved"})
 	s.signIn()
 	s.tabTo(`e.matches('.composer textarea')`)
-	s.keys("rename it\r")
-	s.shows("article .question", "/Welcome/Minutes")
+	s.pressKeys("rename it\r")
+	s.awaitText("article .question", "/Welcome/Minutes")
 	s.tabTo(`e.matches('article .question button') && e.innerText.trim() === 'Allow once'`)
-	s.keys("\r")
-	s.shows("article.assistant", "it is moved")
-	s.held()
+	s.pressKeys("\r")
+	s.awaitText("article.assistant", "it is moved")
+	s.awaitFocus()
 
 	s.tabTo(`e.matches('nav a') && e.innerText === 'Servers'`)
-	s.keys("\r")
+	s.pressKeys("\r")
 	s.tabTo(`e.matches('main a') && e.innerText.startsWith('Add a server')`)
-	s.keys("\r")
-	s.shows("main", "Command line")
+	s.pressKeys("\r")
+	s.awaitText("main", "Command line")
 	s.tabTo(`e.matches('.form input[autocomplete]:not([data-field])')`)
-	s.keys(s.programs.Fake + " --offer echo")
+	s.pressKeys(s.programs.Fake + " --offer echo")
 	s.tabTo(`e.matches('[data-field=name]')`)
-	s.keys("tea\r")
-	s.shows(".preview", "To agree, type: tea")
+	s.pressKeys("tea\r")
+	s.awaitText(".preview", "To agree, type: tea")
 	s.tabTo(`e.matches('[data-field=typed]')`)
-	s.keys("tea\r")
-	s.until(`location.hash === '#/servers/tea'`)
-	s.shows("main", "It runs, and can be called.")
-	s.held()
+	s.pressKeys("tea\r")
+	s.awaitTrue(`location.hash === '#/servers/tea'`)
+	s.awaitText("main", "It runs, and can be called.")
+	s.awaitFocus()
 
 	s.tabTo(`e.matches('nav a') && e.innerText === 'Notebooks'`)
-	s.keys("\r")
+	s.pressKeys("\r")
 	s.tabTo(`e.matches('[data-notebook=Welcome] [type=radio]')`)
-	s.keys(kb.ArrowRight)
+	s.pressKeys(kb.ArrowRight)
 	s.tabTo(`e.matches('[data-notebook=Welcome] form input')`)
-	s.keys("Welcome\r")
-	s.until(`document.querySelector('[data-notebook=Welcome] [value=rwd]').checked && !document.querySelector('[data-notebook=Welcome] form')`)
-	s.held()
+	s.pressKeys("Welcome\r")
+	s.awaitTrue(`document.querySelector('[data-notebook=Welcome] [value=rwd]').checked && !document.querySelector('[data-notebook=Welcome] form')`)
+	s.awaitFocus()
 
 	s.eval(`window.before = document.activeElement; document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { code: 'KeyK', key: 'k', ctrlKey: true, bubbles: true, cancelable: true })); 0`)
-	s.until(`document.activeElement?.matches('.palette input')`)
-	s.keys(kb.Escape)
-	s.until(`!document.querySelector('dialog') && document.activeElement === window.before`)
+	s.awaitTrue(`document.activeElement?.matches('.palette input')`)
+	s.pressKeys(kb.Escape)
+	s.awaitTrue(`!document.querySelector('dialog') && document.activeElement === window.before`)
 
-	s.do(chromedp.EmulateViewport(360, 800))
+	s.perform(chromedp.EmulateViewport(360, 800))
 	s.tabTo(`e.matches('button.menu')`)
-	s.keys("\r")
-	s.until(`document.querySelector('button.menu').getAttribute('aria-expanded') === 'true'`)
+	s.pressKeys("\r")
+	s.awaitTrue(`document.querySelector('button.menu').getAttribute('aria-expanded') === 'true'`)
 	s.tabTo(`e.matches('nav a') && e.innerText === 'Audit'`)
-	s.keys("\r")
-	s.until(`location.hash === '#/audit' && document.querySelector('button.menu').getAttribute('aria-expanded') === 'false'`)
-	s.shows("main", "All calls and changes")
-	s.held()
-	s.clean()
+	s.pressKeys("\r")
+	s.awaitTrue(`location.hash === '#/audit' && document.querySelector('button.menu').getAttribute('aria-expanded') === 'false'`)
+	s.awaitText("main", "All calls and changes")
+	s.awaitFocus()
+	s.wantCleanPage()
 }
 
-// keys presses the keys of a text.
-func (s *story) keys(text string) {
+// pressKeys presses the keys of a text.
+func (s *story) pressKeys(text string) {
 	s.Helper()
-	s.do(chromedp.KeyEvent(text))
+	s.perform(chromedp.KeyEvent(text))
 }
 
 // tabTo presses Tab until the focus is on an element e that satisfies a condition. Each element on the way must have
@@ -82,7 +82,7 @@ func (s *story) keys(text string) {
 func (s *story) tabTo(condition string) {
 	s.Helper()
 	await.Until(s, condition, func() bool {
-		s.keys(kb.Tab)
+		s.pressKeys(kb.Tab)
 		found := s.eval(`(e => {
 			if (e === document.body) return ''
 			const style = getComputedStyle(e), box = e.getBoundingClientRect()
@@ -97,8 +97,8 @@ func (s *story) tabTo(condition string) {
 	}, func() string { return fmt.Sprint(s.eval(`document.activeElement.outerHTML.slice(0, 300)`)) })
 }
 
-// held waits until an element has the focus.
-func (s *story) held() {
+// awaitFocus waits until an element has the focus.
+func (s *story) awaitFocus() {
 	s.Helper()
-	s.until(`document.activeElement && document.activeElement !== document.body`)
+	s.awaitTrue(`document.activeElement && document.activeElement !== document.body`)
 }

@@ -15,17 +15,17 @@ func TestOpenAtATerminal(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	t.Setenv("BROWSER", "")
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil)
 	g := p.Serve(t, settings)
 	s := terminal.Run(t, terminal.Size{Columns: 120, Rows: 24}, p.Collie, "open", "--home", g.Home, "--config", settings)
-	shown := s.Finds(regexp.MustCompile(`#link=(\S+)`))
-	s.Ends(0)
+	shown := s.WaitForMatch(regexp.MustCompile(`#link=(\S+)`))
+	s.WaitForExit(0)
 	b := signIn(t, g, shown)
-	if got := b.status(http.MethodGet, "/api/v1/questions", ""); got != http.StatusOK {
+	if got := b.sendForStatus(http.MethodGet, "/api/v1/questions", ""); got != http.StatusOK {
 		t.Errorf("signed in: %d", got)
 	}
-	if got := b.status(http.MethodPost, "/pages/session", `{"link":"`+shown+`"}`); got != http.StatusForbidden {
+	if got := b.sendForStatus(http.MethodPost, "/pages/session", `{"link":"`+shown+`"}`); got != http.StatusForbidden {
 		t.Errorf("the link again: %d", got)
 	}
 }
@@ -33,21 +33,21 @@ func TestOpenAtATerminal(t *testing.T) {
 // `collie open --phone` shows a QR code if http.publicURL is set. If not, it says to set it.
 func TestOpenForAPhone(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil)
 	g := p.Serve(t, settings)
 	open := func() *terminal.Screen {
 		return terminal.Run(t, terminal.Size{Columns: 200, Rows: 60}, p.Collie, "open", "--phone", "--home", g.Home, "--config", settings)
 	}
 	s := open()
-	s.Shows("http.publicURL")
-	s.Ends(1)
+	s.WaitFor("http.publicURL")
+	s.WaitForExit(1)
 	p.SettingsAt(t, settings, nil, `"http":{"publicURL":"https://collie.example.org:8443"}`)
 	await.Until(t, "the setting is in effect", func() bool {
 		status, _ := g.Ask(t, http.MethodPost, "/browsers/links", `{"elsewhere":true}`)
 		return status == http.StatusCreated
 	})
 	s = open()
-	s.Shows("█▀▀▀▀▀█", "https://collie.example.org:8443/pages/#link=")
-	s.Ends(0)
+	s.WaitFor("█▀▀▀▀▀█", "https://collie.example.org:8443/pages/#link=")
+	s.WaitForExit(0)
 }

@@ -12,7 +12,7 @@ import (
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }
 
 // browser sends requests as a browser does that is signed in to a gateway, with the cookies and the key that it
 // keeps.
@@ -23,8 +23,8 @@ type browser struct {
 	key     string
 }
 
-// link makes a sign-in link, as `collie open` does, and returns the secret in it.
-func link(t *testing.T, g *gateway.Gateway) string {
+// makeSignInLink makes a sign-in link, as `collie open` does, and returns the secret in it.
+func makeSignInLink(t *testing.T, g *gateway.Gateway) string {
 	t.Helper()
 	status, raw := g.Ask(t, http.MethodPost, "/browsers/links", "{}")
 	address, secret, found := strings.Cut(gjson.GetBytes(raw, "address").String(), "#link=")
@@ -83,8 +83,8 @@ func (b *browser) send(method, path, body string, head ...string) (resp *http.Re
 	return resp, string(raw)
 }
 
-// status is send for the status alone.
-func (b *browser) status(method, path, body string, head ...string) int {
+// sendForStatus sends a request as send does, and returns only the status of the answer.
+func (b *browser) sendForStatus(method, path, body string, head ...string) int {
 	b.Helper()
 	resp, _ := b.send(method, path, body, head...)
 	return resp.StatusCode
@@ -94,13 +94,13 @@ func (b *browser) status(method, path, body string, head ...string) int {
 // signs it out.
 func TestSignedInBrowser(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil, `"siyuan":{}`)
 	g := p.Serve(t, settings)
-	b := signIn(t, g, link(t, g))
+	b := signIn(t, g, makeSignInLink(t, g))
 
 	// The browser manages as the command line does. Other programs cannot, with the keys that they can get.
-	if got := b.status(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusOK {
+	if got := b.sendForStatus(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusOK {
 		t.Errorf("the browser itself: %d", got)
 	}
 	token, _, bridge := g.Keys(t)
@@ -116,16 +116,16 @@ func TestSignedInBrowser(t *testing.T) {
 		"another name":           {"Host", strings.Replace(strings.TrimPrefix(g.URL, "http://"), "127.0.0.1", "localhost", 1)},
 		"a rebound name":         {"Host", "evil.example"},
 	} {
-		if got := b.status(http.MethodPost, "/api/v1/browsers/links", "{}", head...); got != http.StatusUnauthorized && got != http.StatusForbidden {
+		if got := b.sendForStatus(http.MethodPost, "/api/v1/browsers/links", "{}", head...); got != http.StatusUnauthorized && got != http.StatusForbidden {
 			t.Errorf("%s makes a link: %d", name, got)
 		}
 	}
-	if got := b.status(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`); got != http.StatusForbidden {
+	if got := b.sendForStatus(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`); got != http.StatusForbidden {
 		t.Errorf("a page is taken for an MCP client: %d", got)
 	}
 
 	// The sign-in is on record, without secrets, and lasts when the gateway is restarted at the same address.
-	if all := records(t, g); !strings.Contains(all, `"browser"`) || strings.Contains(all, b.key) || strings.Contains(all, b.cookies[0].Value) {
+	if all := auditText(t, g); !strings.Contains(all, `"browser"`) || strings.Contains(all, b.key) || strings.Contains(all, b.cookies[0].Value) {
 		t.Errorf("the records are %s", all)
 	}
 	g.Signal(os.Interrupt)
@@ -133,7 +133,7 @@ func TestSignedInBrowser(t *testing.T) {
 		t.Fatalf("serve ended with %d", code)
 	}
 	b.gateway = p.ServeIn(t, g.Home, settings, "--http", strings.TrimPrefix(g.URL, "http://"))
-	if got := b.status(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusOK {
+	if got := b.sendForStatus(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusOK {
 		t.Errorf("after a restart: %d", got)
 	}
 
@@ -143,13 +143,13 @@ func TestSignedInBrowser(t *testing.T) {
 	if _, errs, code := p.Run(t, g.Home, "open", "--end", id, "--config", settings); code != 0 || id == "" {
 		t.Fatalf("open --end %q: %s%s", id, out, errs)
 	}
-	if got := b.status(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusUnauthorized {
+	if got := b.sendForStatus(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusUnauthorized {
 		t.Errorf("after it was signed out: %d; %s", got, errs)
 	}
 }
 
-// records returns the audit of the home as text.
-func records(t *testing.T, g *gateway.Gateway) string {
+// auditText returns the audit of the home as text.
+func auditText(t *testing.T, g *gateway.Gateway) string {
 	t.Helper()
 	var all strings.Builder
 	for _, e := range gateway.Records(t, g.Home) {
@@ -162,7 +162,7 @@ func records(t *testing.T, g *gateway.Gateway) string {
 // `collie open` gives no link to a program that runs it without a terminal.
 func TestNoLinkWithoutATerminal(t *testing.T) {
 	t.Parallel()
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, nil)
 	g := p.Serve(t, settings)
 	out, errs, code := p.RunOn(t, g.Home, strings.NewReader("y\n"), "open", "--config", settings)

@@ -16,7 +16,7 @@ import (
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	call := func(args string) provider.Call { return provider.Call{Tool: "fs", Args: json.RawMessage(args)} }
-	s := tell(t,
+	s := startStory(t,
 		provider.Turn{Call: []provider.Call{call(`{"action":"tree","path":"/Welcome"}`), call(`{"action":"read","path":"/Welcome/Writing"}`)}},
 		provider.Turn{
 			Say:  "Your notebook has three documents. **Writing** says how to link and tag:\n\n| what | how |\n|---|---|\n| a link | `((id 'text'))` |\n| a tag | `#tea#` |\n\nIt belongs to your guides, so I would move it there.",
@@ -24,17 +24,17 @@ func TestPictures(t *testing.T) {
 		},
 		provider.Turn{Say: "Done."},
 	)
-	s.do(chromedp.EmulateViewport(1200, 1000))
+	s.perform(chromedp.EmulateViewport(1200, 1000))
 	s.signIn()
-	s.say("What is in my Welcome notebook, and where does Writing belong?")
-	s.shows("article .question", "/Welcome/How to write")
-	s.until(`document.querySelector('article.assistant td')`)
-	s.look("chat")
-	s.choose("option[value=dark]", "dark")
+	s.sendMessage("What is in my Welcome notebook, and where does Writing belong?")
+	s.awaitText("article .question", "/Welcome/How to write")
+	s.awaitTrue(`document.querySelector('article.assistant td')`)
+	s.takePicture("chat")
+	s.setSelect("option[value=dark]", "dark")
 	s.click("header nav", "Tools")
-	s.shows("main", "fs")
+	s.awaitText("main", "fs")
 	s.eval(`document.querySelector('main details.tools').open = true; 0`)
-	s.shows("main", "write")
-	s.look("tools")
-	s.clean()
+	s.awaitText("main", "write")
+	s.takePicture("tools")
+	s.wantCleanPage()
 }

@@ -21,8 +21,8 @@ const (
 	mostDelay = 5 * 50 // milliseconds from the gateway to the page, of 19 in 20 pieces
 )
 
-// importTalk is a script that imports a conversation of n messages through the API. window.imported is then its id.
-const importTalk = `(async n => {
+// importTalkScript is a script that imports a conversation of n messages through the API. window.imported is then its id.
+const importTalkScript = `(async n => {
 	const messages = []
 	for (let i = 0; i < n; i++) messages.push({ id: 'm' + i, parentId: i ? 'm' + (i - 1) : 'root', role: i % 2 ? 'assistant' : 'user', status: 'complete', index: 0, of: 1,
 		createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', parts: [{ type: 'text', text: 'row ' + i + (i % 2 ? '\n\n- one\n- **two**\n\n' + 'and a sentence. '.repeat(i % 17) : '') }] })
@@ -38,18 +38,18 @@ const importTalk = `(async n => {
 //nolint:paralleltest // see above
 func TestLongConversation(t *testing.T) {
 	answer := strings.Repeat("word ", 999) + "end!."
-	s := tell(t, provider.Turn{Say: answer, Chunk: 5, Pace: pace / 20})
+	s := startStory(t, provider.Turn{Say: answer, Chunk: 5, Pace: pace / 20})
 	s.signIn()
-	s.eval(importTalk + `(10000); 0`)
-	s.until(`window.imported`)
+	s.eval(importTalkScript + `(10000); 0`)
+	s.awaitTrue(`window.imported`)
 	s.eval(`location.hash = '#/chat/' + window.imported; 0`)
-	s.shows("article.assistant", "row 9999")
-	s.until(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 40)(document.querySelector('.messages'))`)
+	s.awaitText("article.assistant", "row 9999")
+	s.awaitTrue(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 40)(document.querySelector('.messages'))`)
 
 	s.eval(`window.tasks = []; new PerformanceObserver(l => window.tasks.push(...l.getEntries().map(e => e.duration))).observe({ type: 'longtask' });
 		(l => { let n = 0; window.rows = 0; const step = () => { l.scrollTop -= l.scrollHeight / 120; window.rows = Math.max(window.rows, document.querySelectorAll('article').length)
 			if (++n < 100) requestAnimationFrame(step); else setTimeout(() => window.scrolled = true, 300) }; requestAnimationFrame(step) })(document.querySelector('.messages')); 0`)
-	s.until(`window.scrolled`)
+	s.awaitTrue(`window.scrolled`)
 	rows, tasks := s.eval(`window.rows`).(float64), s.eval(`window.tasks`).([]any)
 	t.Logf("scrolling 100 frames through 10,000 messages: at most %v rows, %d tasks over 50 ms %v", rows, len(tasks), tasks)
 	if rows > mostRows || rows < 2 {
@@ -60,7 +60,7 @@ func TestLongConversation(t *testing.T) {
 		t.Errorf("tasks over %d ms: %v", longTask, tasks)
 	}
 	s.click("main", "↓ Jump to the latest")
-	s.shows("article.assistant", "row 9999")
+	s.awaitText("article.assistant", "row 9999")
 
 	s.eval(`window.others = 0; window.pieces = []; window.seen = []; const parse = JSON.parse
 		JSON.parse = (...a) => { const v = parse(...a); if (v?.type === 'text.delta') window.pieces.push([v.ts, (window.pieces.at(-1)?.[1] ?? 0) + v.data.text.length]); return v }
@@ -69,9 +69,9 @@ func TestLongConversation(t *testing.T) {
 			if (growing) window.seen.push([Date.now(), [...growing.querySelectorAll('.markdown')].at(-1)?.textContent.trim().length ?? 0])
 			for (const m of all) { const row = (m.target.closest ? m.target : m.target.parentElement)?.closest('article'); if (row && growing && window.pieces.length && row !== growing) window.others++ }
 		}).observe(document.querySelector('.messages'), { subtree: true, childList: true, characterData: true, attributes: true }); 0`)
-	s.say("count")
-	s.until(`document.querySelector('[aria-busy=true]')?.innerText.includes('word')`)
-	s.until(`!document.querySelector('[aria-busy=true]')`)
+	s.sendMessage("count")
+	s.awaitTrue(`document.querySelector('[aria-busy=true]')?.innerText.includes('word')`)
+	s.awaitTrue(`!document.querySelector('[aria-busy=true]')`)
 	if got := s.eval(`[...document.querySelectorAll('article.assistant .markdown')].at(-1).innerText`).(string); strings.TrimSpace(got) != strings.TrimSpace(answer) {
 		t.Errorf("the answer is %d letters long, not %d", len(got), len(answer))
 	}
@@ -84,61 +84,65 @@ func TestLongConversation(t *testing.T) {
 	if !s.eval(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 40)(document.querySelector('.messages'))`).(bool) {
 		t.Error("the end was not followed")
 	}
-	s.clean()
+	s.wantCleanPage()
 }
 
 // A listing has buttons that copy, wrap and download it.
 func TestCode(t *testing.T) {
 	t.Parallel()
-	s := tell(t, provider.Turn{Say: "so:\n\n```go\nfunc main() { println(\"茶 <b>\") }\n```\n\nthat\n\n```\nplain\n```"})
+	s := startStory(t, provider.Turn{Say: "so:\n\n```go\nfunc main() { println(\"茶 <b>\") }\n```\n\nthat\n\n```\nplain\n```"})
 	s.signIn()
-	s.say("code?")
-	s.shows("article.assistant .acts", "Regenerate")
-	s.shows("figure.code figcaption", "go")
+	s.sendMessage("code?")
+	s.awaitText("article.assistant .acts", "Regenerate")
+	s.awaitText("figure.code figcaption", "go")
 	s.eval(`navigator.clipboard.writeText = async text => { window.copied = text }; URL.createObjectURL = b => { b.text().then(x => window.kept = x); return '#' }
 		HTMLAnchorElement.prototype.click = function () { window.name_ = this.download }; 0`)
 	s.click("figure.code", "Copy")
 	s.click("figure.code", "Wrap")
 	s.click("figure.code", "Download")
-	s.until(`window.copied && window.kept`)
+	s.awaitTrue(`window.copied && window.kept`)
 	want := "func main() { println(\"茶 <b>\") }"
 	if got := []any{s.eval(`window.copied`), s.eval(`window.kept`), s.eval(`window.name_`)}; got[0] != want || got[1] != want || got[2] != "code.go" {
 		t.Errorf("copied, kept and named %v", got)
 	}
-	s.until(`document.querySelector('figure.code pre.wrap') && getComputedStyle(document.querySelector('figure.code pre')).whiteSpace === 'pre-wrap'`)
-	s.clean()
+	s.awaitTrue(`document.querySelector('figure.code pre.wrap') && getComputedStyle(document.querySelector('figure.code pre')).whiteSpace === 'pre-wrap'`)
+	s.wantCleanPage()
 }
 
 // The page puts an answer together from its pieces, and compares it at the end of each turn with what the gateway
 // keeps. If they differ it warns in the console, which fails every story; see clean.
 func TestFold(t *testing.T) {
 	t.Parallel()
-	s := tell(t,
+	first, second, third := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s := startStory(t,
 		provider.Turn{Say: "first I look", Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"ls","path":"/"}`)}}},
-		provider.Turn{Say: strings.Repeat("茶 **and** `cups` ", 60), Chunk: 3, Pace: pace / 10},
-		provider.Turn{Say: strings.Repeat("more ", 40), Chunk: 3, Pace: pace / 10},
-		provider.Turn{Say: strings.Repeat("other ", 40), Chunk: 3, Pace: pace / 10},
+		provider.Turn{Say: strings.Repeat("茶 **and** `cups` ", 60), Chunk: 3, Pace: pace / 10, Until: first},
+		provider.Turn{Say: strings.Repeat("more ", 40), Chunk: 3, Pace: pace / 10, Until: second},
+		provider.Turn{Say: strings.Repeat("other ", 40), Chunk: 3, Pace: pace / 10, Until: third},
 	)
 	s.signIn()
-	folded := func(n int) {
+	// A page compares an answer that it has followed piece by piece, so the second half comes once it shows the first.
+	folded := func(n int, half string, rest chan struct{}) {
 		t.Helper()
-		s.until(fmt.Sprintf(`performance.getEntriesByName('folded').length === %d`, n))
+		s.awaitText("article.assistant", half)
+		close(rest)
+		s.awaitTrue(fmt.Sprintf(`performance.getEntriesByName('folded').length === %d`, n))
 	}
-	s.say("look")
-	folded(1)
-	s.say("and more")
-	folded(2)
-	s.until(`performance.getEntriesByName('folded').every(e => e.detail === true)`)
-	s.clean()
+	s.sendMessage("look")
+	folded(1, strings.Repeat("茶 and cups ", 25), first)
+	s.sendMessage("and more")
+	folded(2, strings.Repeat("more ", 18), second)
+	s.awaitTrue(`performance.getEntriesByName('folded').every(e => e.detail === true)`)
+	s.wantCleanPage()
 
 	s.eval(`(real => { window.fetch = async (...a) => {
 		const got = await real(...a)
 		if ((a[1]?.method ?? 'GET') !== 'GET' || !/\/sessions\/[^/]+$/.test(String(a[0]))) return got
 		return new Response((await got.text()).replaceAll('other other', 'other another'), { status: got.status, headers: got.headers })
 	} })(window.fetch); 0`)
-	s.say("and other")
-	folded(3)
-	s.until(`performance.getEntriesByName('folded').at(-1).detail === false`)
+	s.sendMessage("and other")
+	folded(3, strings.Repeat("other ", 18), third)
+	s.awaitTrue(`performance.getEntriesByName('folded').at(-1).detail === false`)
 	await.Until(t, "the mismatch is noticed", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -150,15 +154,17 @@ func TestFold(t *testing.T) {
 // under way and in whatever order they are answered, because an earlier load may have only half of the answer.
 func TestFoldOfTheLastLoad(t *testing.T) {
 	t.Parallel()
-	s := tell(t, provider.Turn{Say: strings.Repeat("word ", 200) + "end!", Chunk: 5, Pace: pace / 4})
+	rest := make(chan struct{})
+	s := startStory(t, provider.Turn{Say: strings.Repeat("word ", 200) + "end!", Chunk: 5, Pace: pace / 4, Until: rest})
 	s.signIn()
-	s.say("count")
-	s.shows("article.assistant", "word word")
+	s.sendMessage("count")
+	s.awaitText("article.assistant", strings.Repeat("word ", 90))
 	s.eval(`window.held = []; (real => { window.fetch = async (...a) => {
 		if ((a[1]?.method ?? 'GET') === 'GET' && /\/sessions\/[^/]+$/.test(String(a[0]))) await new Promise(done => window.held.push(done))
 		return real(...a)
 	} })(window.fetch); 0`)
-	held := func(n int) { t.Helper(); s.until(fmt.Sprintf(`window.held.length === %d`, n)) }
+	held := func(n int) { t.Helper(); s.awaitTrue(fmt.Sprintf(`window.held.length === %d`, n)) }
+	close(rest)
 	held(2) // for the end of the answer, and for the change of the conversation
 	s.eval(`window.held[0](); 0`)
 	session := s.eval(`location.hash.split('/').at(-1)`).(string)
@@ -167,8 +173,8 @@ func TestFoldOfTheLastLoad(t *testing.T) {
 	}
 	held(3)
 	s.eval(`window.held[1](); 0`)
-	s.until(`performance.getEntriesByType('resource').filter(e => /\/sessions\/[^/]+$/.test(e.name)).length >= 3`)
+	s.awaitTrue(`performance.getEntriesByType('resource').filter(e => /\/sessions\/[^/]+$/.test(e.name)).length >= 3`)
 	s.eval(`window.held[2](); 0`)
-	s.until(`performance.getEntriesByName('folded').length === 1`)
-	s.clean()
+	s.awaitTrue(`performance.getEntriesByName('folded').length === 1`)
+	s.wantCleanPage()
 }

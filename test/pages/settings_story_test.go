@@ -15,7 +15,7 @@ import (
 // without losing what was typed, and goes back to the default.
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	s := tell(t)
+	s := startStory(t)
 	file := func() string {
 		t.Helper()
 		raw, err := os.ReadFile(s.settings)
@@ -26,37 +26,37 @@ func TestSettings(t *testing.T) {
 	}
 	s.signIn()
 	s.click("header nav", "Settings")
-	s.shows(`[data-setting="http.addr"]`, "set by --http "+"127.0.0.1")
-	s.until(`(at => at.innerText.includes('--http ' + at.querySelector('input').value + ' '))(document.querySelector('[data-setting="http.addr"]'))`) // the address in effect, not the one in the file
-	s.write(`[data-setting="context.budget"] input`, "a lot")
+	s.awaitText(`[data-setting="http.addr"]`, "set by --http "+"127.0.0.1")
+	s.awaitTrue(`(at => at.innerText.includes('--http ' + at.querySelector('input').value + ' '))(document.querySelector('[data-setting="http.addr"]'))`) // the address in effect, not the one in the file
+	s.setField(`[data-setting="context.budget"] input`, "a lot")
 	s.click(`[data-setting="context.budget"]`, "Save")
-	s.until(`document.querySelector('[data-setting="context.budget"] [role=alert]')?.innerText`)
-	s.until(`document.querySelector('[data-setting="context.budget"] input').value === 'a lot'`)
+	s.awaitTrue(`document.querySelector('[data-setting="context.budget"] [role=alert]')?.innerText`)
+	s.awaitTrue(`document.querySelector('[data-setting="context.budget"] input').value === 'a lot'`)
 	if strings.Contains(file(), "a lot") {
 		t.Error("a wrong value is written")
 	}
-	s.page("settings")
-	s.write(`[data-setting="context.budget"] input`, "8KiB")
+	s.wantFitsScreens("settings")
+	s.setField(`[data-setting="context.budget"] input`, "8KiB")
 	s.click(`[data-setting="context.budget"]`, "Save")
-	s.shows(`[data-setting="context.budget"]`, "Saved.")
-	s.shows(`[data-setting="context.budget"]`, "set by "+s.settings)
+	s.awaitText(`[data-setting="context.budget"]`, "Saved.")
+	s.awaitText(`[data-setting="context.budget"]`, "set by "+s.settings)
 	if !strings.Contains(file(), "8KiB") {
 		t.Errorf("it is not in the file: %s", file())
 	}
 	s.click(`[data-setting="context.budget"]`, "Back to the default")
-	s.until(`document.querySelector('[data-setting="context.budget"] input').value === '16KiB'`)
-	s.choose(`[data-setting="guard.mode"] option:nth-of-type(2)`, "log")
+	s.awaitTrue(`document.querySelector('[data-setting="context.budget"] input').value === '16KiB'`)
+	s.setSelect(`[data-setting="guard.mode"] option:nth-of-type(2)`, "log")
 	s.click(`[data-setting="guard.mode"]`, "Save")
-	s.shows(`[data-setting="guard.mode"]`, "Saved.")
+	s.awaitText(`[data-setting="guard.mode"]`, "Saved.")
 	if status, _ := s.gateway.Ask(t, "PUT", "/settings/http.noAuth", `{"value":true}`); status != 404 {
 		t.Errorf("a setting that is not shown is changed: %d", status)
 	}
-	if all := records(t, s.gateway); !strings.Contains(all, "config set") || !strings.Contains(all, "config unset") {
+	if all := auditText(t, s.gateway); !strings.Contains(all, "config set") || !strings.Contains(all, "config unset") {
 		t.Errorf("it is not on record: %s", all)
 	}
-	s.choose("option[value=zh]", "zh")
-	s.look("settings-zh")
-	s.clean()
+	s.setSelect("option[value=zh]", "zh")
+	s.takePicture("settings-zh")
+	s.wantCleanPage()
 }
 
 // freePort returns an address of this machine, with a port, that nobody listens on.
@@ -75,8 +75,8 @@ func freePort(t *testing.T) string {
 // closed.
 func TestTheListenerMoves(t *testing.T) {
 	t.Parallel()
-	s := tell(t)
-	s.moves()
+	s := startStory(t)
+	s.restartWhereSettingsSay()
 	s.signIn()
 	before := s.gateway.URL
 	s.click("header nav", "Settings")
@@ -85,26 +85,26 @@ func TestTheListenerMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	s.write("[data-listener] [name=addr]", taken.Addr().String())
+	s.setField("[data-listener] [name=addr]", taken.Addr().String())
 	s.click("[data-listener]", "Listen there")
-	s.shows("[data-listener] [role=alert]", "the address is in use by")
-	s.page("settings-taken")
-	s.axe()
+	s.awaitText("[data-listener] [role=alert]", "the address is in use by")
+	s.wantFitsScreens("settings-taken")
+	s.loadAxe()
 	if raw, err := os.ReadFile(s.settings); err != nil || strings.Contains(string(raw), taken.Addr().String()) {
 		t.Errorf("an address that cannot be opened is written: %s (%v)", raw, err)
 	}
-	s.write("[data-listener] [name=addr]", "nowhere")
+	s.setField("[data-listener] [name=addr]", "nowhere")
 	s.click("[data-listener]", "Listen there")
-	s.until(`!document.querySelector('[data-listener] [role=alert]')?.innerText.includes('in use')`)
-	s.until(`document.querySelector('[data-listener] [role=alert]')?.innerText`)
+	s.awaitTrue(`!document.querySelector('[data-listener] [role=alert]')?.innerText.includes('in use')`)
+	s.awaitTrue(`document.querySelector('[data-listener] [role=alert]')?.innerText`)
 
 	to := freePort(t)
-	s.expects(to)
-	s.write("[data-listener] [name=addr]", to)
+	s.allowHost(to)
+	s.setField("[data-listener] [name=addr]", to)
 	s.click("[data-listener]", "Listen there")
-	s.until(`location.host === '` + to + `'`)
-	s.shows("main", "The listener")
-	s.until(`document.querySelector('[data-listener] [name=addr]').value === '` + to + `'`)
+	s.awaitTrue(`location.host === '` + to + `'`)
+	s.awaitText("main", "The listener")
+	s.awaitTrue(`document.querySelector('[data-listener] [name=addr]').value === '` + to + `'`)
 	s.gateway.URL = "http://" + to
 	if out, problem, code := s.programs.Run(t, s.gateway.Home, "tools", "--config", s.settings); code != 0 || !strings.Contains(out, "fs") {
 		t.Errorf("the command line does not find it: %d %s %s", code, out, problem)
@@ -117,31 +117,31 @@ func TestTheListenerMoves(t *testing.T) {
 		return err != nil
 	})
 	s.click("header nav", "Tools")
-	s.shows("main", "fs")
+	s.awaitText("main", "fs")
 
 	after := freePort(t)
-	s.expects(after)
+	s.allowHost(after)
 	if status, raw := s.gateway.Ask(t, "PUT", "/listener", `{"addr":"`+after+`"}`); status != 200 {
 		t.Fatalf("another move, which this page did not ask for: %d %s", status, raw)
 	}
-	s.until(`location.host === '` + after + `'`)
-	s.shows("main", "fs") // still the same page
+	s.awaitTrue(`location.host === '` + after + `'`)
+	s.awaitText("main", "fs") // still the same page
 	s.gateway.URL = "http://" + after
-	if all := records(t, s.gateway); !strings.Contains(all, to) {
+	if all := auditText(t, s.gateway); !strings.Contains(all, to) {
 		t.Errorf("it is not on record: %s", all)
 	}
-	s.clean()
+	s.wantCleanPage()
 }
 
-// expects allows the page to ask a further host, such as the next address of the gateway.
-func (s *story) expects(to string) {
+// allowHost allows the page to ask a further host, such as the next address of the gateway.
+func (s *story) allowHost(to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.next = append(s.next, to)
+	s.moreHosts = append(s.moreHosts, to)
 }
 
-// moves restarts the gateway so that it listens where its settings say, not where a flag says.
-func (s *story) moves() {
+// restartWhereSettingsSay restarts the gateway so that it listens where its settings say, not where a flag says.
+func (s *story) restartWhereSettingsSay() {
 	s.Helper()
 	s.gateway.Signal(terminate)
 	if code := s.gateway.ExitCode(); code != 0 {

@@ -28,7 +28,7 @@ func TestSite(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	s := &story{T: t}
-	s.browse()
+	s.openChromium()
 	if err := chromedp.Listen(s.tab, func(event any) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -45,67 +45,67 @@ func TestSite(t *testing.T) {
 	}
 	open := func(page string) {
 		t.Helper()
-		s.do(chromedp.Navigate("file://" + out + "/" + page))
-		s.until(`document.readyState === 'complete'`)
+		s.perform(chromedp.Navigate("file://" + out + "/" + page))
+		s.awaitTrue(`document.readyState === 'complete'`)
 	}
 
 	open("index.html") // leads to the English pages, because the language of the browser is English
-	s.shows("h1", "Collie")
-	s.until(`location.pathname.endsWith('/en/index.html')`)
-	s.write("#words", "token laptop rotate")
-	s.shows("#hits", "Who may come in")
-	s.look("site-search-en")
-	s.write("#words", "xyzzy")
-	s.shows("#hits", "Nothing was found.")
-	s.write("#words", "笔记") // a search on an English page finds Chinese pages
-	s.shows("#hits", "你的笔记")
-	s.write("#words", "")
-	s.until(`document.querySelector('#hits').hidden`)
+	s.awaitText("h1", "Collie")
+	s.awaitTrue(`location.pathname.endsWith('/en/index.html')`)
+	s.setField("#words", "token laptop rotate")
+	s.awaitText("#hits", "Who may come in")
+	s.takePicture("site-search-en")
+	s.setField("#words", "xyzzy")
+	s.awaitText("#hits", "Nothing was found.")
+	s.setField("#words", "笔记") // a search on an English page finds Chinese pages
+	s.awaitText("#hits", "你的笔记")
+	s.setField("#words", "")
+	s.awaitTrue(`document.querySelector('#hits').hidden`)
 
 	open("en/guide/vault.html")
 	s.click("header", "中文")
-	s.until(`location.pathname.endsWith('/zh/guide/vault.html')`)
-	s.shows("h1", "笔记库")
-	s.write("#words", "笔记")
-	s.shows("#hits a", "你的笔记：思源笔记就是工具")
-	s.shows("#hits mark", "笔记")
-	s.look("site-search-zh")
-	s.write("#words", "笔记本权限")
-	s.shows("#hits a", "权限：每个笔记本里可以做什么")
+	s.awaitTrue(`location.pathname.endsWith('/zh/guide/vault.html')`)
+	s.awaitText("h1", "笔记库")
+	s.setField("#words", "笔记")
+	s.awaitText("#hits a", "你的笔记：思源笔记就是工具")
+	s.awaitText("#hits mark", "笔记")
+	s.takePicture("site-search-zh")
+	s.setField("#words", "笔记本权限")
+	s.awaitText("#hits a", "权限：每个笔记本里可以做什么")
 	s.click("#hits", "你的笔记：思源笔记就是工具 · 权限")
-	s.until(`location.pathname.endsWith('/zh/guide/notes.html') && decodeURIComponent(location.hash).startsWith('#权限')`)
-	s.until(`(e => e && e.getBoundingClientRect().top < innerHeight && e.getBoundingClientRect().top >= 0)([...document.querySelectorAll('h2')].find(e => e.innerText.startsWith('权限')))`)
-	s.write("#words", "turnId")
-	s.shows("#hits", "Accepted") // a search on a Chinese page finds pages that exist in English only
+	s.awaitTrue(`location.pathname.endsWith('/zh/guide/notes.html') && decodeURIComponent(location.hash).startsWith('#权限')`)
+	s.awaitTrue(`(e => e && e.getBoundingClientRect().top < innerHeight && e.getBoundingClientRect().top >= 0)([...document.querySelectorAll('h2')].find(e => e.innerText.startsWith('权限')))`)
+	s.setField("#words", "turnId")
+	s.awaitText("#hits", "Accepted") // a search on a Chinese page finds pages that exist in English only
 	s.click("#hits", "The API of a gateway · Accepted")
-	s.until(`location.pathname.endsWith('/zh/reference/api.html')`)
-	s.shows("main", "这一页只有英文。")
+	s.awaitTrue(`location.pathname.endsWith('/zh/reference/api.html')`)
+	s.awaitText("main", "这一页只有英文。")
 
 	for _, page := range []string{"en/index.html", "zh/guide/notes.html", "en/reference/api.html", "zh/reference/siyuan/fs.html", "en/guide/servers.html"} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, 360} {
 				name := fmt.Sprintf("site-%s-%s-%d", strings.TrimSuffix(strings.ReplaceAll(page, "/", "-"), ".html"), theme, width)
-				s.do(chromedp.EmulateViewport(width, 800))
+				s.perform(chromedp.EmulateViewport(width, 800))
 				open(page)
-				s.until(`document.querySelector('#theme:not([hidden])')`)
+				s.awaitTrue(`document.querySelector('#theme:not([hidden])')`)
 				if s.eval(`document.documentElement.dataset.theme ?? ''`).(string) != theme {
 					s.eval(fmt.Sprintf(`localStorage.setItem('theme', %q)`, theme))
 					open(page)
 				}
 				if width == 360 {
 					s.click("header", map[bool]string{true: "菜单", false: "Menu"}[strings.HasPrefix(page, "zh")])
-					s.until(`document.querySelector('nav').offsetHeight > 100`)
-					s.look(name + "-menu")
+					s.awaitTrue(`document.querySelector('nav').offsetHeight > 100`)
+					s.takePicture(name + "-menu")
 					s.click("header", map[bool]string{true: "菜单", false: "Menu"}[strings.HasPrefix(page, "zh")])
 				}
-				s.look(name)
-				s.axe()
-				s.accessible(name)
+				s.takePicture(name)
+				s.loadAxe()
+				s.wantAccessible(name)
 				if wide := s.eval(`document.documentElement.scrollWidth`).(float64); wide > float64(width) {
 					t.Errorf("%s: %v pixels wide", name, wide)
 				}
 			}
 		}
 	}
-	s.clean()
+	s.wantCleanPage()
 }

@@ -20,10 +20,10 @@ func TestSourcesOfThePages(t *testing.T) {
 		found *regexp.Regexp
 		free  []string
 	}{
-		{"a request", regexp.MustCompile(`\bfetch\(|\bXMLHttpRequest\b|\bEventSource\b|\bWebSocket\b|\bsendBeacon\b`), []string{"services/api.ts"}},
-		{"HTML", regexp.MustCompile(`@html|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write|createContextualFragment`), []string{"features/chat/Markdown.svelte", "features/chat/Formulas.svelte"}},
-		{"code from text", regexp.MustCompile(`\beval\(|\bnew Function\b|setTimeout\(['"]`), nil},
-		{"another host", regexp.MustCompile(`(src|href)=["']https?:|import\(['"]https?:|url\(['"]?https?:`), nil},
+		{name: "a request", found: regexp.MustCompile(`\bfetch\(|\bXMLHttpRequest\b|\bEventSource\b|\bWebSocket\b|\bsendBeacon\b`), free: []string{"services/api.ts"}},
+		{name: "HTML", found: regexp.MustCompile(`@html|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write|createContextualFragment`), free: []string{"features/chat/Markdown.svelte", "features/chat/Formulas.svelte"}},
+		{name: "code from text", found: regexp.MustCompile(`\beval\(|\bnew Function\b|setTimeout\(['"]`)},
+		{name: "another host", found: regexp.MustCompile(`(src|href)=["']https?:|import\(['"]https?:|url\(['"]?https?:`)},
 	}
 	seen := 0
 	err := fs.WalkDir(os.DirFS("../../web/src"), ".", func(name string, d fs.DirEntry, err error) error {

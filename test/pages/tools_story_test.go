@@ -19,119 +19,119 @@ import (
 // effect for clients at once.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	s := tell(t)
+	s := startStory(t)
 	definitions := filepath.Join(t.TempDir(), "tools.json")
 	list := `{"tools":[{"name":"pour","description":"Pours a cup.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"delete_cups","description":"Deletes cups.","inputSchema":{"type":"object"}}]}`
 	if err := os.WriteFile(definitions, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.servers(gateway.Server{Name: "tea", Flags: []string{"--definitions", definitions}})
+	s.setServers(gateway.Server{Name: "tea", Flags: []string{"--definitions", definitions}})
 	s.signIn()
 	s.click("header nav", "Tools")
 	s.click("[data-tool=tea]", "tea")
-	s.shows("[data-action=pour]", "no risk")
-	s.shows("[data-action=delete_cups]", "high risk")
+	s.awaitText("[data-action=pour]", "no risk")
+	s.awaitText("[data-action=delete_cups]", "high risk")
 	offered := func(name string) bool {
 		_, raw := s.gateway.Ask(t, "GET", "/lists/tools", "")
 		return gjson.GetBytes(raw, fmt.Sprintf(`tools.#(name==%q)`, name)).Exists()
 	}
 	press := func(tool, action string) {
 		t.Helper()
-		s.press(fmt.Sprintf(`document.querySelector('[data-tool=%s] [data-action=%s] [role=switch]')`, tool, action))
+		s.clickElement(fmt.Sprintf(`document.querySelector('[data-tool=%s] [data-action=%s] [role=switch]')`, tool, action))
 	}
 	await.Until(t, "it is offered", func() bool { return offered("tea__delete_cups") })
 	press("tea", "delete_cups")
-	s.until(`!document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
+	s.awaitTrue(`!document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
 	if offered("tea__delete_cups") {
 		t.Error("what is switched off is offered")
 	}
 	press("tea", "delete_cups")
-	s.shows("[data-action=delete_cups]", "To switch it on, type: tea.delete_cups")
-	s.page("tools")
+	s.awaitText("[data-action=delete_cups]", "To switch it on, type: tea.delete_cups")
+	s.wantFitsScreens("tools")
 	if status, _ := s.gateway.Ask(t, "POST", "/tools/switches", `{"tool":"tea","action":"delete_cups","on":true}`); status != 403 {
 		t.Errorf("without its name: %d", status)
 	}
-	s.write("[data-action=delete_cups] form input", "tea.delete_cups")
+	s.setField("[data-action=delete_cups] form input", "tea.delete_cups")
 	s.click("[data-action=delete_cups] form", "Switch on")
-	s.until(`document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
+	s.awaitTrue(`document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
 	if !offered("tea__delete_cups") {
 		t.Error("what is switched on is not offered")
 	}
 
-	s.describes(offered)
+	s.redescribeTool(offered)
 
 	s.click("[data-tool=fs]", "fs")
 	press("fs", "read")
-	s.until(`!document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
+	s.awaitTrue(`!document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
 	press("fs", "read")
-	s.until(`document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
+	s.awaitTrue(`document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
 	s.click("[data-tool=fs]", "Switch off")
-	s.shows("[data-tool=fs] summary", "off")
+	s.awaitText("[data-tool=fs] summary", "off")
 	if offered("fs") {
 		t.Error("a tool that is switched off is offered")
 	}
 	s.click("[data-tool=fs]", "Switch on")
 	await.Until(t, "it is offered", func() bool { return offered("fs") })
 
-	s.press(`document.querySelector('main .grave')`)
-	s.until(`document.querySelector('[data-tool=fs] [data-action=mv]') && !document.querySelector('[data-action=read]')`)
-	s.shows("[data-tool=fs] summary", "9 / 9") // of all actions of the tool, not only of the filtered ones
-	s.press(`document.querySelector('main .grave')`)
-	s.until(`document.querySelector('[data-tool=fs] [data-action=read]')`)
+	s.clickElement(`document.querySelector('main .grave')`)
+	s.awaitTrue(`document.querySelector('[data-tool=fs] [data-action=mv]') && !document.querySelector('[data-action=read]')`)
+	s.awaitText("[data-tool=fs] summary", "9 / 9") // of all actions of the tool, not only of the filtered ones
+	s.clickElement(`document.querySelector('main .grave')`)
+	s.awaitTrue(`document.querySelector('[data-tool=fs] [data-action=read]')`)
 
-	s.write("[role=search] input", "cups")
-	s.until(`document.querySelectorAll('[data-tool]').length === 1`)
+	s.setField("[role=search] input", "cups")
+	s.awaitTrue(`document.querySelectorAll('[data-tool]').length === 1`)
 	s.click("[data-rules]", "Your rules for the notes")
-	s.write("[data-rules] textarea", "Answer in one sentence.")
+	s.setField("[data-rules] textarea", "Answer in one sentence.")
 	s.click("[data-rules]", "Save")
-	s.shows("[data-rules]", "Saved.")
-	s.page("tools-rules")
+	s.awaitText("[data-rules]", "Saved.")
+	s.wantFitsScreens("tools-rules")
 	if _, raw := s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.read","args":{"path":"/USER_RULES.md"}}`); !strings.Contains(string(raw), "Answer in one sentence.") {
 		t.Errorf("tools do not show the rules: %s", raw)
 	}
 	s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.write","args":{"path":"/AGENTS.md","markdown":"The person drinks oolong."}}`)
 	s.click("header nav", "Agents")
 	s.click("[data-rules=memory]", "What models remember")
-	s.until(`document.querySelector('[data-rules=memory] textarea').value === 'The person drinks oolong.'`)
-	s.write("[data-rules=memory] textarea", "The person drinks sencha.")
+	s.awaitTrue(`document.querySelector('[data-rules=memory] textarea').value === 'The person drinks oolong.'`)
+	s.setField("[data-rules=memory] textarea", "The person drinks sencha.")
 	s.click("[data-rules=memory]", "Save")
-	s.shows("[data-rules=memory]", "Saved.")
-	s.page("memory")
+	s.awaitText("[data-rules=memory]", "Saved.")
+	s.wantFitsScreens("memory")
 	if _, raw := s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.read","args":{"path":"/AGENTS.md"}}`); !strings.Contains(string(raw), "sencha") {
 		t.Errorf("tools do not show the memory: %s", raw)
 	}
-	s.shows("[data-rules=rules]", "Your rules")
+	s.awaitText("[data-rules=rules]", "Your rules")
 	s.click("header nav", "Tools")
 	s.click(".size", "What the list costs")
-	s.shows(".size", "found by searching")
-	if all := records(t, s.gateway); !strings.Contains(all, "siyuan config set") || !strings.Contains(all, "config set") {
+	s.awaitText(".size", "found by searching")
+	if all := auditText(t, s.gateway); !strings.Contains(all, "siyuan config set") || !strings.Contains(all, "config set") {
 		t.Errorf("it is not on record: %s", all)
 	}
-	s.clean()
+	s.wantCleanPage()
 }
 
-// describes gives a tool of a server another name and description, which clients see at once. The pinned definition
+// redescribeTool gives a tool of a server another name and description, which clients see at once. The pinned definition
 // and the risk of the tool stay the same.
-func (s *story) describes(offered func(name string) bool) {
+func (s *story) redescribeTool(offered func(name string) bool) {
 	s.Helper()
 	told := func(name string) gjson.Result {
 		_, raw := s.gateway.Ask(s.T, "GET", "/lists/tools", "")
 		return gjson.GetBytes(raw, fmt.Sprintf(`tools.#(name==%q)`, name))
 	}
 	s.click("[data-action=delete_cups]", "Edit name and description")
-	s.write("[data-action=delete_cups] form input", "not a name")
+	s.setField("[data-action=delete_cups] form input", "not a name")
 	s.click("[data-action=delete_cups] form", "Save")
-	s.shows("[data-action=delete_cups] [role=alert]", "letters, digits")
-	s.write("[data-action=delete_cups] form input", "pour")
+	s.awaitText("[data-action=delete_cups] [role=alert]", "letters, digits")
+	s.setField("[data-action=delete_cups] form input", "pour")
 	s.click("[data-action=delete_cups] form", "Save")
-	s.shows("[data-action=delete_cups] [role=alert]", "another tool of this server")
-	s.page("tools-edit")
-	s.axe()
-	s.write("[data-action=delete_cups] form input", "wash_up")
-	s.write("[data-action=delete_cups] form textarea", "Reads what cups there are.")
+	s.awaitText("[data-action=delete_cups] [role=alert]", "another tool of this server")
+	s.wantFitsScreens("tools-edit")
+	s.loadAxe()
+	s.setField("[data-action=delete_cups] form input", "wash_up")
+	s.setField("[data-action=delete_cups] form textarea", "Reads what cups there are.")
 	s.click("[data-action=delete_cups] form", "Save")
-	s.shows("[data-action=delete_cups]", "shown as wash_up")
-	s.shows("[data-action=delete_cups]", "high risk")
+	s.awaitText("[data-action=delete_cups]", "shown as wash_up")
+	s.awaitText("[data-action=delete_cups]", "high risk")
 	if got := told("tea__wash_up").Get("description").String(); got != "Reads what cups there are." || offered("tea__delete_cups") {
 		s.Errorf("the list has %q, and the old name: %t", got, offered("tea__delete_cups"))
 	}
@@ -144,9 +144,9 @@ func (s *story) describes(offered func(name string) bool) {
 		s.Errorf("its definition counts as changed: %s", raw)
 	}
 	s.click("[data-action=delete_cups]", "Edit name and description")
-	s.shows("[data-action=delete_cups] form", "Deletes cups.")
+	s.awaitText("[data-action=delete_cups] form", "Deletes cups.")
 	s.click("[data-action=delete_cups] form", "As the server says")
-	s.until(`!document.querySelector('[data-action=delete_cups] form')`)
+	s.awaitTrue(`!document.querySelector('[data-action=delete_cups] form')`)
 	if got := told("tea__delete_cups").Get("description").String(); got != "Deletes cups." {
 		s.Errorf("its own description is %q", got)
 	}

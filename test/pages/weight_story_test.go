@@ -19,17 +19,17 @@ const (
 //
 //nolint:paralleltest // see above
 func TestFirstLoad(t *testing.T) {
-	s := tell(t)
+	s := startStory(t)
 	s.signIn()
-	s.before(`new MutationObserver(() => {
+	s.runBeforePages(`new MutationObserver(() => {
 		if (window.interactive || !document.querySelector('.composer textarea')) return
 		const files = performance.getEntries().filter(e => e.encodedBodySize && !new URL(e.name).pathname.startsWith('/api/'))
 		window.interactive = { ms: performance.now(), bytes: files.reduce((n, e) => n + e.encodedBodySize, 0), files: files.length }
 	}).observe(document, { subtree: true, childList: true })`)
 	var took []float64
 	for range 5 {
-		s.do(chromedp.Reload())
-		s.until(`window.interactive`)
+		s.perform(chromedp.Reload())
+		s.awaitTrue(`window.interactive`)
 		took = append(took, s.eval(`window.interactive.ms`).(float64))
 		bytes, files := s.eval(`window.interactive.bytes`).(float64), s.eval(`window.interactive.files`).(float64)
 		if files < 3 || bytes < 10_000 || bytes > maxFirstLoad {
@@ -41,5 +41,5 @@ func TestFirstLoad(t *testing.T) {
 	if took[2] > maxInteractive {
 		t.Errorf("the composer is there after %v ms, expected at most %d", took, maxInteractive)
 	}
-	s.clean()
+	s.wantCleanPage()
 }

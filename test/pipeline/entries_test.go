@@ -12,8 +12,8 @@ import (
 	"collie/internal/face/web"
 )
 
-// entries returns the class of every entry point by its name, which begins with "cli", "http" or "mcp".
-func entries() map[string]string {
+// classByEntry returns the class of every entry point by its name, which begins with "cli", "http" or "mcp".
+func classByEntry() map[string]string {
 	out := map[string]string{}
 	for _, c := range cli.Commands() {
 		out["cli "+c.Path] = string(c.Class)
@@ -27,11 +27,11 @@ func entries() map[string]string {
 	return out
 }
 
-// Every entry point has a class, and every one of class call is driven by TestEachCallLeavesOnePair.
+// Every entry point has a class, which says whether it runs calls, only reads, manages, or holds conversations, and every one of class call is driven by TestEachCallLeavesOnePair.
 func TestEveryEntryIsClassed(t *testing.T) {
 	t.Parallel()
 	var calls, driven []string
-	for entry, class := range entries() {
+	for entry, class := range classByEntry() {
 		switch class {
 		case "call":
 			calls = append(calls, entry)
@@ -48,15 +48,15 @@ func TestEveryEntryIsClassed(t *testing.T) {
 	slices.Sort(calls)
 	slices.Sort(driven)
 	if diff := cmp.Diff(calls, driven); diff != "" {
-		t.Errorf("entries of class call that are not driven (-) and drivers of what is none (+):\n%s", diff)
+		t.Errorf("entries of class call that are not driven (-) and drivers of entries of another class (+):\n%s", diff)
 	}
-	if len(entries()) < 20 {
-		t.Errorf("only %d entries: the tables are not complete", len(entries()))
+	if len(classByEntry()) < 20 {
+		t.Errorf("only %d entries: the tables are not complete", len(classByEntry()))
 	}
 }
 
 // The paths that `collie serve` answers are known: the MCP endpoint and the API, whose methods and routes are in
-// entries, and /metrics and the pages, which make no calls. A new path needs an entry here.
+// classByEntry, and /metrics and the pages, which make no calls. A new path needs an entry here.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/", "/pages/"}, gateway.Routes()); diff != "" {

@@ -14,8 +14,8 @@ func TestSlowReadersLoseNothing(t *testing.T) {
 			for _, way := range []string{"stdio", "bridge", "http"} {
 				t.Run(way, func(t *testing.T) {
 					t.Parallel()
-					slowAnswers(t, way, at, 150)
-					slowLogs(t, way, at, 3000)
+					checkSlowAnswers(t, way, at, 150)
+					checkSlowLogs(t, way, at, 3000)
 				})
 			}
 		})

@@ -47,7 +47,7 @@ func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Durat
 	t.Helper()
 	for n := 0; !stop(n); n++ {
 		begun := time.Now()
-		resp, err := s.send(t.Context(), http.MethodPost, call(n+1, "echo", `{"text":"a"}`))
+		resp, err := s.send(t.Context(), http.MethodPost, callRequest(n+1, "echo", `{"text":"a"}`))
 		if err == nil {
 			err = s.drain(resp)
 		}
@@ -71,16 +71,16 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 		// 1,500.
 		bound = 200
 	)
-	p := gateway.Place(t)
-	g := p.Serve(t, p.Settings(t, server()))
-	g.Started(t)
-	other := openWeb(t, g)
+	p := gateway.LinkPrograms(t)
+	g := p.Serve(t, p.Settings(t, fakeServer()))
+	g.AwaitReady(t)
+	other := openWebSession(t, g)
 	echo(t, other, func(n int) bool { return n == 200 }) // before measuring
 	idle := median(echo(t, other, func(n int) bool { return n == 1000 }))
 
 	open := make([]*webSession, sessions)
 	for n := range open {
-		open[n] = openWeb(t, g)
+		open[n] = openWebSession(t, g)
 	}
 	turns := make(chan struct{}, abreast)
 	var wg sync.WaitGroup
@@ -90,7 +90,7 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 			turns <- struct{}{}
 			defer func() { <-turns }()
 			begun := time.Now()
-			resp, err := s.send(t.Context(), http.MethodPost, call(1, "big", fmt.Sprintf(`{"bytes":%d,"ms":80}`, size)))
+			resp, err := s.send(t.Context(), http.MethodPost, callRequest(1, "big", fmt.Sprintf(`{"bytes":%d,"ms":80}`, size)))
 			if err == nil {
 				err = s.read(resp, pace{}, func(m []byte) bool {
 					whole[n] = len(m) > size

@@ -54,21 +54,21 @@ func (s *slowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard is what a client has received.
-type heard struct {
-	results map[int64]int // length of each result by request id
-	errors  []string
-	logs    int
-	told    string // what Collie says if it has left out log messages
+// received is what a client has received.
+type received struct {
+	results  map[int64]int // length of each result by request id
+	errors   []string
+	logs     int
+	omission string // what Collie says if it has left out log messages
 }
 
 // read records one message.
-func (h *heard) read(line []byte) {
+func (h *received) read(line []byte) {
 	m := gjson.ParseBytes(line)
 	switch {
 	case m.Get("method").String() == "notifications/message":
 		if m.Get("params.logger").String() == "collie" {
-			h.told = m.Get("params.data").String()
+			h.omission = m.Get("params.data").String()
 			return
 		}
 		h.logs++
@@ -79,27 +79,27 @@ func (h *heard) read(line []byte) {
 	}
 }
 
-// hello is the initialize request of a client.
-const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"slow","version":"1"}}}`
+// initializeRequest is the initialize request of a client.
+const initializeRequest = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"slow","version":"1"}}}`
 
-// call returns a request that calls a tool of the server f.
-func call(id int, tool, args string) string {
+// callRequest returns a request that calls a tool of the server f.
+func callRequest(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"f__%s","arguments":%s}}`, id, tool, args)
 }
 
-// overPipes sends all requests at once over the pipes of `collie stdio`, with servers of its own (local) or as a
+// exchangeOverPipes sends all requests at once over the pipes of `collie stdio`, with servers of its own (local) or as a
 // bridge. It reads at a pace until all are answered and the given number of log messages has come, and returns what
 // it received.
-func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bool, at pace, logs int, requests ...string) *heard {
+func exchangeOverPipes(t *testing.T, p gateway.Programs, home, settings string, local bool, at pace, logs int, requests ...string) *received {
 	t.Helper()
-	open := p.Pipes
+	open := p.StartStdio
 	if local {
-		open = p.PipesAlone
+		open = p.StartLocalStdio
 	}
 	run := open(t, home, settings)
 	late := time.AfterFunc(limit, func() { _ = run.Stdout.Close() })
 	defer late.Stop()
-	h := &heard{results: map[int64]int{}}
+	h := &received{results: map[int64]int{}}
 	lines := bufio.NewReaderSize(run.Stdout, 64<<10)
 	write := func(texts ...string) {
 		if _, err := io.WriteString(run.Stdin, strings.Join(texts, "\n")+"\n"); err != nil {
@@ -113,7 +113,7 @@ func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bo
 		}
 		h.read(line)
 	}
-	write(hello)
+	write(initializeRequest)
 	for len(h.results) == 0 {
 		next(lines)
 	}
@@ -127,7 +127,7 @@ func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bo
 		defer close(written)
 		write(requests...)
 	}()
-	for len(h.results)+len(h.errors) < len(requests)+2 || h.logs < logs && h.told == "" {
+	for len(h.results)+len(h.errors) < len(requests)+2 || h.logs < logs && h.omission == "" {
 		next(slow)
 	}
 	<-written
@@ -145,13 +145,13 @@ type webSession struct {
 	http  *http.Client
 }
 
-// openWeb opens a session whose server sends log messages of every level.
-func openWeb(t *testing.T, g *gateway.Gateway) *webSession {
+// openWebSession opens a session whose server sends log messages of every level.
+func openWebSession(t *testing.T, g *gateway.Gateway) *webSession {
 	t.Helper()
 	token, _, _ := g.Keys(t)
 	s := &webSession{t: t, url: g.URL + "/mcp", token: token, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 300}}}
 	t.Cleanup(s.http.CloseIdleConnections)
-	resp, err := s.send(t.Context(), http.MethodPost, hello)
+	resp, err := s.send(t.Context(), http.MethodPost, initializeRequest)
 	if err != nil {
 		t.Fatal(err)
 	}

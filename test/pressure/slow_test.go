@@ -10,32 +10,32 @@ import (
 	"collie/test/gateway"
 )
 
-// server returns the settings of one fakemcp over stdio.
-func server(flags ...string) []gateway.Server { return []gateway.Server{{Name: "f", Flags: flags}} }
+// fakeServer returns the settings of one fakemcp over stdio.
+func fakeServer(flags ...string) []gateway.Server { return []gateway.Server{{Name: "f", Flags: flags}} }
 
-// slowAnswers has a client read count answers of 2 MB at a pace, over stdio, the bridge or HTTP, and checks that none
+// checkSlowAnswers has a client read count answers of 2 MB at a pace, over stdio, the bridge or HTTP, and checks that none
 // is lost.
-func slowAnswers(t *testing.T, way string, at pace, count int) {
+func checkSlowAnswers(t *testing.T, way string, at pace, count int) {
 	const size = 2 << 20
-	p := gateway.Place(t)
-	settings := p.Settings(t, server())
+	p := gateway.LinkPrograms(t)
+	settings := p.Settings(t, fakeServer())
 	var requests []string
 	for n := range count {
-		requests = append(requests, call(n+1, "big", fmt.Sprintf(`{"bytes":%d}`, size)))
+		requests = append(requests, callRequest(n+1, "big", fmt.Sprintf(`{"bytes":%d}`, size)))
 	}
 	begun := time.Now()
-	h := &heard{results: map[int64]int{}}
+	h := &received{results: map[int64]int{}}
 	switch way {
 	case "stdio":
-		h = overPipes(t, p, t.TempDir(), settings, true, at, 0, requests...)
+		h = exchangeOverPipes(t, p, t.TempDir(), settings, true, at, 0, requests...)
 	case "bridge":
 		g := p.Serve(t, settings)
-		g.Started(t)
-		h = overPipes(t, p, g.Home, settings, false, at, 0, requests...)
+		g.AwaitReady(t)
+		h = exchangeOverPipes(t, p, g.Home, settings, false, at, 0, requests...)
 	case "http":
 		g := p.Serve(t, settings)
-		g.Started(t)
-		h = overHTTP(t, openWeb(t, g), at, requests)
+		g.AwaitReady(t)
+		h = exchangeOverHTTP(t, openWebSession(t, g), at, requests)
 	}
 	whole := 0
 	for _, n := range h.results {
@@ -49,13 +49,13 @@ func slowAnswers(t *testing.T, way string, at pace, count int) {
 	}
 }
 
-// overHTTP sends the requests at the same time; their answers share the rate of the pace.
-func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
+// exchangeOverHTTP sends the requests at the same time; their answers share the rate of the pace.
+func exchangeOverHTTP(t *testing.T, s *webSession, at pace, requests []string) *received {
 	t.Helper()
 	if at.rate > 0 {
 		at.rate = max(at.rate/len(requests), 1)
 	}
-	h := &heard{results: map[int64]int{}}
+	h := &received{results: map[int64]int{}}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, text := range requests {
@@ -78,36 +78,36 @@ func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
 	return h
 }
 
-// slowLogs has a client read the log messages of one call at a pace, over stdio, the bridge or HTTP, and checks that
+// checkSlowLogs has a client read the log messages of one call at a pace, over stdio, the bridge or HTTP, and checks that
 // none is lost.
-func slowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
-	p := gateway.Place(t)
-	settings := p.Settings(t, server(flags...))
-	request := call(1, "log", fmt.Sprintf(`{"count":%d,"text":"a message of some length, as servers write them, with a number of things in it"}`, count))
+func checkSlowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
+	p := gateway.LinkPrograms(t)
+	settings := p.Settings(t, fakeServer(flags...))
+	request := callRequest(1, "log", fmt.Sprintf(`{"count":%d,"text":"a message of some length, as servers write them, with a number of things in it"}`, count))
 	begun := time.Now()
-	h := &heard{results: map[int64]int{}}
+	h := &received{results: map[int64]int{}}
 	switch way {
 	case "stdio":
-		h = overPipes(t, p, t.TempDir(), settings, true, at, count, request)
+		h = exchangeOverPipes(t, p, t.TempDir(), settings, true, at, count, request)
 	case "bridge":
 		g := p.Serve(t, settings)
-		g.Started(t)
-		h = overPipes(t, p, g.Home, settings, false, at, count, request)
+		g.AwaitReady(t)
+		h = exchangeOverPipes(t, p, g.Home, settings, false, at, count, request)
 	case "http":
 		g := p.Serve(t, settings)
-		g.Started(t)
-		h = logsOverHTTP(t, openWeb(t, g), at, request, count)
+		g.AwaitReady(t)
+		h = callWithLogsOverHTTP(t, openWebSession(t, g), at, request, count)
 	}
 	t.Logf("%s, %s: %d of %d log messages in %.1f s", way, at.name, h.logs, count, time.Since(begun).Seconds())
-	if h.logs != count || h.told != "" || len(h.results) != 1 {
-		t.Errorf("%d of %d log messages and %d answers arrived; %s", h.logs, count, len(h.results), h.told)
+	if h.logs != count || h.omission != "" || len(h.results) != 1 {
+		t.Errorf("%d of %d log messages and %d answers arrived; %s", h.logs, count, len(h.results), h.omission)
 	}
 }
 
-// logsOverHTTP makes one call while the GET stream of the session is open, and reads both.
-func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count int) *heard {
+// callWithLogsOverHTTP makes one call while the GET stream of the session is open, and reads both.
+func callWithLogsOverHTTP(t *testing.T, s *webSession, at pace, request string, count int) *received {
 	t.Helper()
-	h := &heard{results: map[int64]int{}}
+	h := &received{results: map[int64]int{}}
 	var mu sync.Mutex
 	own, err := s.send(t.Context(), http.MethodGet, "")
 	if err != nil {
@@ -121,7 +121,7 @@ func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count in
 			mu.Lock()
 			defer mu.Unlock()
 			h.read(m)
-			return h.logs >= count || h.told != ""
+			return h.logs >= count || h.omission != ""
 		}); err != nil {
 			t.Error(err)
 		}
@@ -149,8 +149,8 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	for _, way := range []string{"stdio", "bridge", "http"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			slowAnswers(t, way, pace{name: "64 MB/s", rate: 64 << 20}, 50)
-			slowLogs(t, way, pace{name: "1 MB/s", rate: 1 << 20}, 3000)
+			checkSlowAnswers(t, way, pace{name: "64 MB/s", rate: 64 << 20}, 50)
+			checkSlowLogs(t, way, pace{name: "1 MB/s", rate: 1 << 20}, 3000)
 		})
 	}
 }

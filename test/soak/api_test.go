@@ -27,19 +27,19 @@ type state struct {
 	Starts                              int
 }
 
-// ask sends a request about servers and decodes the answer into into. A failure is recorded in the verdict.
-func (a *api) ask(ctx context.Context, method, path string, into any) {
+// request sends a request about servers and decodes the answer into into. A failure is recorded in the verdict.
+func (a *api) request(ctx context.Context, method, path string, into any) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, a.url+"/api/v1/mcp/servers"+path, nil)
 	if err != nil {
-		a.fail("%v", err)
+		a.recordWrongf("%v", err)
 		return
 	}
 	req.Header.Set("Authorization", "Bearer "+a.control)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		a.fail("%s %s: %v", method, path, err)
+		a.recordWrongf("%s %s: %v", method, path, err)
 		return
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -48,7 +48,7 @@ func (a *api) ask(ctx context.Context, method, path string, into any) {
 		err = json.Unmarshal(body, into)
 	}
 	if err != nil || resp.StatusCode != http.StatusOK {
-		a.fail("%s %s: status %d, %v: %.400s", method, path, resp.StatusCode, err, body)
+		a.recordWrongf("%s %s: status %d, %v: %.400s", method, path, resp.StatusCode, err, body)
 	}
 }
 
@@ -58,7 +58,7 @@ func (a *api) status(ctx context.Context, name string) state { return a.servers(
 // servers returns the states of all servers by name.
 func (a *api) servers(ctx context.Context) map[string]state {
 	var body struct{ Servers []state }
-	a.ask(ctx, http.MethodGet, "", &body)
+	a.request(ctx, http.MethodGet, "", &body)
 	out := map[string]state{}
 	for _, s := range body.Servers {
 		out[s.Name] = s
@@ -66,17 +66,17 @@ func (a *api) servers(ctx context.Context) map[string]state {
 	return out
 }
 
-// act does something to a server, such as "restart", and returns the state that the server is in then.
-func (a *api) act(ctx context.Context, name, what string) state {
+// actOnServer does something to a server, such as "restart", and returns the state that the server is in then.
+func (a *api) actOnServer(ctx context.Context, name, what string) state {
 	var body struct{ Server state }
-	a.ask(ctx, http.MethodPost, "/"+name+"/"+what, &body)
+	a.request(ctx, http.MethodPost, "/"+name+"/"+what, &body)
 	return body.Server
 }
 
-// spoilt reports whether the gateway rejects the settings.
-func (a *api) spoilt(ctx context.Context) bool {
+// rejectsSettings reports whether the gateway rejects the settings.
+func (a *api) rejectsSettings(ctx context.Context) bool {
 	var body struct{ ConfigError string }
-	a.ask(ctx, http.MethodGet, "", &body)
+	a.request(ctx, http.MethodGet, "", &body)
 	return body.ConfigError != ""
 }
 
@@ -95,6 +95,9 @@ func readSettings(v *verdict, path, fake string) (*settings, error) {
 	return &settings{verdict: v, path: path, fake: fake, text: string(text)}, err
 }
 
+// settingsVersions is how many versions of the settings follow each other: with the guest, with another guest, without it.
+const settingsVersions = 3
+
 // edit makes the next edit: in turn, the guest is added, changed and removed.
 func (s *settings) edit() {
 	s.turns++
@@ -104,7 +107,7 @@ func (s *settings) edit() {
 // write replaces the file. With spoilt, only half of the text is written.
 func (s *settings) write(spoilt bool) {
 	text := s.text
-	if s.turns%3 != 0 {
+	if s.turns%settingsVersions != 0 {
 		guest := fmt.Sprintf(`"guest":{"command":%q,"args":["--offer","echo","--name","guest","--version","1.0.%d"]},`, s.fake, s.turns)
 		text = strings.Replace(text, `"mcpServers":{`, `"mcpServers":{`+guest, 1)
 	}
@@ -117,9 +120,9 @@ func (s *settings) write(spoilt bool) {
 		err = os.Rename(next, s.path)
 	}
 	if err != nil {
-		s.fail("write the settings: %v", err)
+		s.recordWrongf("write the settings: %v", err)
 	}
 }
 
-// keys returns the API of a running gateway. control is its control key.
-func keys(g *gateway.Gateway, v *verdict, control string) *api { return &api{v, g.URL, control} }
+// newAPI returns the API of a running gateway. control is its control key.
+func newAPI(g *gateway.Gateway, v *verdict, control string) *api { return &api{v, g.URL, control} }

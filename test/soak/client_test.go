@@ -20,38 +20,38 @@ import (
 type client struct {
 	*soak
 	session
-	name  string
-	dice  *rand.Rand
-	again func(context.Context) (session, error) // opens another session; nil for a client that keeps its session
-	count int                                    // sessions that again has opened
+	name     string
+	dice     *rand.Rand
+	reopen   func(context.Context) (session, error) // opens another session; nil for a client that keeps its session
+	reopened int                                    // sessions that again has opened
 }
 
 // unique makes the texts and ids of all clients different.
 var unique atomic.Int64
 
-// acts are the things that clients do, with how many of a hundred each one is.
-var acts = []struct {
-	of  int
-	run func(*client, context.Context, *server)
+// clientActs are the things that clients do; percent says how often.
+var clientActs = []struct {
+	percent int
+	run     func(*client, context.Context, *server)
 }{
-	{66, (*client).echo},
-	{8, (*client).slow},
-	{6, (*client).list},
-	{5, (*client).resource},
-	{4, (*client).fails},
-	{3, (*client).refuses},
-	{3, (*client).big},
+	{66, (*client).echoText},
+	{8, (*client).callSlowTool},
+	{6, (*client).checkToolList},
+	{5, (*client).readResource},
+	{4, (*client).callFailingTool},
+	{3, (*client).callRefusingTool},
+	{3, (*client).echoBigText},
 	{3, (*client).giveUp},
 	{2, (*client).reconnect},
 }
 
-// live does things until ctx ends, finishes what is under way, and closes the session.
-func (v *client) live(ctx context.Context) {
+// actUntilEnd does things until ctx ends, finishes what is under way, and closes the session.
+func (v *client) actUntilEnd(ctx context.Context) {
 	calls := context.WithoutCancel(ctx)
 	for pause(ctx, time.Duration((0.5+v.dice.Float64())*float64(think))) {
 		n := v.dice.IntN(100)
-		for _, a := range acts {
-			if n -= a.of; n < 0 {
+		for _, a := range clientActs {
+			if n -= a.percent; n < 0 {
 				a.run(v, calls, v.servers[v.dice.IntN(len(v.servers))])
 				break
 			}
@@ -68,16 +68,16 @@ func (v *client) ask(ctx context.Context, what string, s *server, method, params
 	begun := time.Now()
 	a, err := v.do(ctx, method, params)
 	ended := time.Now()
-	v.took(what, v.name+" at "+s.name, ended.Sub(begun))
+	v.recordDuration(what, v.name+" at "+s.name, ended.Sub(begun))
 	switch kind := a.kind(); {
 	case err != nil:
-		v.fail("%s: %s at %s after %v: %v", v.name, what, s.name, ended.Sub(begun), err)
+		v.recordWrongf("%s: %s at %s after %v: %v", v.name, what, s.name, ended.Sub(begun), err)
 		return a, false
 	case slices.Contains(crashKinds, kind):
 		v.fault(fault{s.name, what, kind, begun, ended})
 		return a, false
 	case kind != "":
-		v.fail("%s: %s at %s: %v", v.name, what, s.name, a)
+		v.recordWrongf("%s: %s at %s: %v", v.name, what, s.name, a)
 		return a, false
 	}
 	return a, true
@@ -88,71 +88,71 @@ func (v *client) call(ctx context.Context, what string, s *server, tool, args st
 	return v.ask(ctx, what, s, "tools/call", `"name":"`+s.name+"__"+tool+`","arguments":`+args)
 }
 
-// want records an answer that differs from the expected one.
-func (v *client) want(what string, s *server, a answer, right bool) {
+// checkAnswer records an answer in the verdict unless it is right.
+func (v *client) checkAnswer(what string, s *server, a answer, right bool) {
 	if !right {
-		v.fail("%s: wrong answer of %s at %s: %v", v.name, what, s.name, a)
+		v.recordWrongf("%s: wrong answer of %s at %s: %v", v.name, what, s.name, a)
 	}
 }
 
-// text returns a text that no other client sends.
-func (v *client) text(size int) string {
+// uniqueText returns a text that no other client sends.
+func (v *client) uniqueText(size int) string {
 	return fmt.Sprintf("%s %d 新闻 <&>\u2028 %s", v.name, unique.Add(1), strings.Repeat("x", size))
 }
 
-// echo calls the tool echo with a unique text.
-func (v *client) echo(ctx context.Context, s *server) {
-	text := v.text(v.dice.IntN(200))
+// echoText calls the tool echo with a unique text.
+func (v *client) echoText(ctx context.Context, s *server) {
+	text := v.uniqueText(v.dice.IntN(200))
 	if a, ok := v.call(ctx, "echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
-		v.want("echo", s, a, !a.failed() && a.text() == text)
+		v.checkAnswer("echo", s, a, !a.failed() && a.text() == text)
 	}
 }
 
-// big calls the tool echo with a text of 100 KiB.
-func (v *client) big(ctx context.Context, s *server) {
-	text := v.text(100 << 10)
+// echoBigText calls the tool echo with a text of 100 KiB.
+func (v *client) echoBigText(ctx context.Context, s *server) {
+	text := v.uniqueText(100 << 10)
 	if a, ok := v.call(ctx, "big echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
-		v.want("big echo", s, a, !a.failed() && a.text() == text)
+		v.checkAnswer("big echo", s, a, !a.failed() && a.text() == text)
 	}
 }
 
-// slow makes a call that takes up to 1.5 s.
-func (v *client) slow(ctx context.Context, s *server) {
+// callSlowTool makes a call that takes up to 1.5 s.
+func (v *client) callSlowTool(ctx context.Context, s *server) {
 	ms := v.dice.IntN(1500)
 	if a, ok := v.call(ctx, "slow", s, "slow", `{"ms":`+strconv.Itoa(ms)+`}`); ok {
-		v.want("slow", s, a, !a.failed() && a.text() == "done")
+		v.checkAnswer("slow", s, a, !a.failed() && a.text() == "done")
 	}
 }
 
-// fails calls a tool that fails, and checks that its failure arrives unchanged.
-func (v *client) fails(ctx context.Context, s *server) {
-	text := v.text(0)
+// callFailingTool calls a tool that fails, and checks that its failure arrives unchanged.
+func (v *client) callFailingTool(ctx context.Context, s *server) {
+	text := v.uniqueText(0)
 	if a, ok := v.call(ctx, "failure", s, "fail", `{"text":`+strconv.Quote(text)+`}`); ok {
-		v.want("failure", s, a, a.result.Get("isError").Bool() && a.text() == text)
+		v.checkAnswer("failure", s, a, a.result.Get("isError").Bool() && a.text() == text)
 	}
 }
 
-// refuses calls a tool that answers with a JSON-RPC error, and checks that the error arrives unchanged.
-func (v *client) refuses(ctx context.Context, s *server) {
-	text, code := v.text(0), 1000+v.dice.Int64N(1000)
+// callRefusingTool calls a tool that answers with a JSON-RPC error, and checks that the error arrives unchanged.
+func (v *client) callRefusingTool(ctx context.Context, s *server) {
+	text, code := v.uniqueText(0), 1000+v.dice.Int64N(1000)
 	args := fmt.Sprintf(`{"code":%d,"message":%s,"data":[%d]}`, code, strconv.Quote(text), code)
 	if a, ok := v.call(ctx, "error", s, "rpcerror", args); ok {
-		v.want("error", s, a, a.failure.Get("code").Int() == code && a.failure.Get("message").Str == text &&
-			a.failure.Get("data.0").Int() == code)
+		v.checkAnswer("error", s, a, a.rpcError.Get("code").Int() == code && a.rpcError.Get("message").Str == text &&
+			a.rpcError.Get("data.0").Int() == code)
 	}
 }
 
-// resource reads a resource.
-func (v *client) resource(ctx context.Context, s *server) {
+// readResource reads a resource.
+func (v *client) readResource(ctx context.Context, s *server) {
 	id := strconv.FormatInt(unique.Add(1), 10)
 	uri := s.name + "://item/" + id
 	if a, ok := v.ask(ctx, "resource", s, "resources/read", `"uri":`+strconv.Quote(uri)); ok {
-		v.want("resource", s, a, a.result.Get("contents.0.text").Str == "Item "+id+"." && a.result.Get("contents.0.uri").Str == uri)
+		v.checkAnswer("resource", s, a, a.result.Get("contents.0.text").Str == "Item "+id+"." && a.result.Get("contents.0.uri").Str == uri)
 	}
 }
 
-// list lists the tools. No server may be missing, whatever was done to it.
-func (v *client) list(ctx context.Context, s *server) {
+// checkToolList lists the tools. No server may be missing, whatever was done to it.
+func (v *client) checkToolList(ctx context.Context, s *server) {
 	a, ok := v.ask(ctx, "list", s, "tools/list", "")
 	if !ok {
 		return
@@ -163,7 +163,7 @@ func (v *client) list(ctx context.Context, s *server) {
 	}
 	for _, s := range v.servers {
 		if !seen[s.name+"__echo"] {
-			v.fail("%s: tools/list lacks %s__echo among %d tools", v.name, s.name, len(seen))
+			v.recordWrongf("%s: tools/list lacks %s__echo among %d tools", v.name, s.name, len(seen))
 		}
 	}
 }
@@ -174,33 +174,33 @@ func (v *client) giveUp(ctx context.Context, s *server) {
 	defer cancel()
 	begun := time.Now()
 	a, err := v.do(ctx, "tools/call", `"name":"`+s.name+`__slow","arguments":{"ms":3000}`)
-	v.took("given up", v.name+" at "+s.name, time.Since(begun))
+	v.recordDuration("given up", v.name+" at "+s.name, time.Since(begun))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded): // expected
 	case err == nil && slices.Contains(crashKinds, a.kind()):
 		v.fault(fault{s.name, "given up", a.kind(), begun, time.Now()})
 	default:
-		v.fail("%s: a call given up at %s: %v %v", v.name, s.name, a, err)
+		v.recordWrongf("%s: a call given up at %s: %v %v", v.name, s.name, a, err)
 	}
 }
 
 // reconnect ends the session and opens another one.
 func (v *client) reconnect(ctx context.Context, _ *server) {
-	if v.again == nil {
+	if v.reopen == nil {
 		return
 	}
 	v.close()
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	begun := time.Now()
-	s, err := v.again(ctx)
-	v.took("reconnect", v.name, time.Since(begun))
+	s, err := v.reopen(ctx)
+	v.recordDuration("reconnect", v.name, time.Since(begun))
 	if err != nil {
-		v.fail("%s: reconnect: %v", v.name, err)
+		v.recordWrongf("%s: reconnect: %v", v.name, err)
 		return
 	}
 	v.session = s
-	if v.count++; v.count%3 == 0 { // some listen for a while
+	if v.reopened++; v.reopened%3 == 0 { // some listen for a while
 		go func() { // ends with the session, or after 5 s
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()

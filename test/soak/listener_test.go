@@ -21,8 +21,8 @@ type listener struct {
 	uris  map[string]int // notifications that a resource has changed
 }
 
-// hear reads notifications until ctx ends.
-func (r *soak) hear(ctx context.Context, l *listener, uris []string) {
+// runListener reads notifications until ctx ends.
+func (r *soak) runListener(ctx context.Context, l *listener, uris []string) {
 	err := l.listen(ctx, uris, func(method string, params gjson.Result) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -36,27 +36,27 @@ func (r *soak) hear(ctx context.Context, l *listener, uris []string) {
 		}
 	})
 	if ctx.Err() == nil {
-		r.fail("the listener %s stopped to hear: %v", l.name, err)
+		r.recordWrongf("the listener %s stopped to hear: %v", l.name, err)
 	}
 	l.close()
 }
 
-// heardLists returns how often it was told that the tools changed.
-func (l *listener) heardLists() int {
+// listChanges returns how often it was told that the tools changed.
+func (l *listener) listChanges() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lists
 }
 
-// heardOf returns how often it was told that a resource changed.
-func (l *listener) heardOf(uri string) int {
+// resourceChanges returns how often it was told that a resource changed.
+func (l *listener) resourceChanges(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.uris[uri]
 }
 
-// allHear calls do, and waits until the count heard has grown for every listener.
-func (r *soak) allHear(ctx context.Context, what string, heard func(*listener) int, do func()) {
+// awaitAllHear calls do, and waits until the count heard has grown for every listener.
+func (r *soak) awaitAllHear(ctx context.Context, what string, heard func(*listener) int, do func()) {
 	before := make([]int, len(r.listeners))
 	for i, l := range r.listeners {
 		before[i] = heard(l)
@@ -66,11 +66,11 @@ func (r *soak) allHear(ctx context.Context, what string, heard func(*listener) i
 	for i, l := range r.listeners {
 		for heard(l) == before[i] {
 			if time.Since(begun) > backWithin {
-				r.fail("the listener %s did not hear of %s within %v", l.name, what, backWithin)
+				r.recordWrongf("the listener %s did not hear of %s within %v", l.name, what, backWithin)
 				break
 			}
 			pause(ctx, 20*time.Millisecond)
 		}
 	}
-	r.took("notice", what, time.Since(begun))
+	r.recordDuration("notice", what, time.Since(begun))
 }

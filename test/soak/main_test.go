@@ -16,5 +16,5 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(gateway.Main(m))
+	os.Exit(gateway.BuildAndRun(m))
 }

@@ -32,35 +32,35 @@ const (
 	shortGrowth = 1.35
 )
 
-// weighed are the figures of a sample that must not grow.
-var weighed = []struct {
+// boundedFigures are the figures of a sample that must not grow.
+var boundedFigures = []struct {
 	name   string
 	uneven bool // moved by garbage collections
 	get    func(*sample) float64
 }{
-	{"KiB resident", true, func(s *sample) float64 { return s.rss }},
-	{"goroutines", false, func(s *sample) float64 { return s.goroutines }},
-	{"descriptors", false, func(s *sample) float64 { return s.descriptors }},
-	{"threads", true, func(s *sample) float64 { return s.threads }},
-	{"processes", false, func(s *sample) float64 { return s.kids }},
+	{name: "KiB resident", uneven: true, get: func(s *sample) float64 { return s.rss }},
+	{name: "goroutines", get: func(s *sample) float64 { return s.goroutines }},
+	{name: "descriptors", get: func(s *sample) float64 { return s.descriptors }},
+	{name: "threads", uneven: true, get: func(s *sample) float64 { return s.threads }},
+	{name: "processes", get: func(s *sample) float64 { return s.kids }},
 }
 
-// scale takes a sample of the gateway once a second.
-type scale struct {
+// sampler takes a sample of the gateway once a second.
+type sampler struct {
 	g       *gateway.Gateway
 	token   string
 	mu      sync.Mutex
 	samples []sample
 }
 
-// weigh takes samples until ctx ends.
-func (c *scale) weigh(ctx context.Context, t *testing.T) {
+// takeSamples takes samples until ctx ends.
+func (c *sampler) takeSamples(ctx context.Context, t *testing.T) {
 	begun := time.Now()
 	for pause(ctx, time.Second) {
 		pid := c.g.PID()
 		s := sample{
 			at:  time.Since(begun),
-			rss: status(pid, "VmRSS:"), threads: status(pid, "Threads:"), goroutines: c.metric(ctx, "go_goroutines"),
+			rss: procStatus(pid, "VmRSS:"), threads: procStatus(pid, "Threads:"), goroutines: c.metric(ctx, "go_goroutines"),
 			kids: float64(len(c.g.Running(t))),
 		}
 		if fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)); err == nil {
@@ -72,8 +72,8 @@ func (c *scale) weigh(ctx context.Context, t *testing.T) {
 	}
 }
 
-// status reads a number from the status file of a process in /proc.
-func status(pid int, name string) float64 {
+// procStatus reads a number from the status file of a process in /proc.
+func procStatus(pid int, name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
@@ -91,7 +91,7 @@ func status(pid int, name string) float64 {
 }
 
 // metric reads a figure from the /metrics of the gateway.
-func (c *scale) metric(ctx context.Context, name string) float64 {
+func (c *sampler) metric(ctx context.Context, name string) float64 {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.g.URL+"/metrics", nil)
 	if err != nil {
 		return 0
@@ -111,13 +111,13 @@ func (c *scale) metric(ctx context.Context, name string) float64 {
 	return 0
 }
 
-// level fails the test if the gateway has grown: the medians of the last window are compared
+// checkGrowth fails the test if the gateway has grown: the medians of the last window are compared
 // with those of the second, a window being a minute, or a third of a short run.
-func (c *scale) level(t *testing.T) {
+func (c *sampler) checkGrowth(t *testing.T) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.samples) < 9 {
+	if len(c.samples) < 9 { // three a window at least
 		t.Fatalf("only %d samples", len(c.samples))
 	}
 	end := c.samples[len(c.samples)-1].at
@@ -132,7 +132,7 @@ func (c *scale) level(t *testing.T) {
 		slices.Sort(values)
 		return values[len(values)/2]
 	}
-	for _, w := range weighed {
+	for _, w := range boundedFigures {
 		second, last := between(window, 2*window, w.get), between(end-window, end, w.get)
 		t.Logf("%s: %.0f, later %.0f", w.name, second, last)
 		most := growth

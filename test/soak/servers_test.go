@@ -31,14 +31,18 @@ func (s *server) flags() []string {
 	return []string{"--era", s.era, "--scheme", s.name, "--offer", "echo,slow,fail,rpcerror,pid,change,touch,crash"}
 }
 
-// servers returns thirty servers: eight of each era over stdio, which the gateway runs, and two of each over HTTP,
-// which the test runs.
+const (
+	childServers  = 24 // over stdio, which the gateway runs: eight of each era
+	remoteServers = 6  // over HTTP, which the test runs: two of each era
+)
+
+// servers returns the servers behind the gateway, first those over stdio and then those over HTTP.
 func servers(t *testing.T, p gateway.Programs) []*server {
 	t.Helper()
 	var list []*server
-	for i := range 30 {
+	for i := range childServers + remoteServers {
 		s := &server{name: fmt.Sprintf("s%02d", i), era: []string{"legacy", "modern", "both"}[i%3], extra: map[int]bool{}}
-		if i >= 24 {
+		if i >= childServers {
 			s.http = &remote{program: p.Fake, flags: s.flags(), addr: port.Address(t)}
 			if err := s.http.start(); err != nil {
 				t.Fatal(err)

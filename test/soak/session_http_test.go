@@ -30,11 +30,11 @@ func dial(ctx context.Context, url, token, era string) (*httpSession, error) {
 	if era == modern {
 		return s, nil
 	}
-	if a, err := s.do(ctx, "initialize", greeting); err != nil || a.failed() {
+	if a, err := s.do(ctx, "initialize", initializeParams); err != nil || a.failed() {
 		s.client.CloseIdleConnections()
 		return nil, fmt.Errorf("initialize: %v %w", a, err)
 	}
-	return s, s.tell(ctx, "notifications/initialized", "")
+	return s, s.notify(ctx, "notifications/initialized", "")
 }
 
 // do implements [session].
@@ -51,7 +51,7 @@ func (s *httpSession) do(ctx context.Context, method, params string) (answer, er
 	if ctx.Err() != nil && s.era == legacy { // in this era, closing the connection does not cancel a request
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 		defer cancel()
-		if terr := s.tell(ctx, "notifications/cancelled", fmt.Sprintf(`"requestId":%d`, id)); terr != nil {
+		if terr := s.notify(ctx, "notifications/cancelled", fmt.Sprintf(`"requestId":%d`, id)); terr != nil {
 			return answer{}, fmt.Errorf("%w; %w", err, terr)
 		}
 	}
@@ -72,10 +72,10 @@ func (s *httpSession) receive(resp *http.Response, id int64) (answer, error) {
 		if resp.StatusCode != http.StatusOK && !gjson.GetBytes(body, "error").Exists() {
 			return answer{}, fmt.Errorf("status %d: %.400s", resp.StatusCode, body)
 		}
-		return read(body, id)
+		return parseAnswer(body, id)
 	}
 	var found []byte
-	err := events(resp.Body, func(msg []byte) bool {
+	err := readEvents(resp.Body, func(msg []byte) bool {
 		if gjson.GetBytes(msg, "method").Exists() {
 			return true
 		}
@@ -86,11 +86,11 @@ func (s *httpSession) receive(resp *http.Response, id int64) (answer, error) {
 		return answer{}, fmt.Errorf("the stream of request %d ended without its answer: %w", id, err)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body) // read to the end, so that the connection can be used again
-	return read(found, id)
+	return parseAnswer(found, id)
 }
 
-// events reads the messages of a stream until more returns false.
-func events(body io.Reader, more func(msg []byte) bool) error {
+// readEvents reads the messages of a stream until more returns false.
+func readEvents(body io.Reader, more func(msg []byte) bool) error {
 	r := bufio.NewReader(body)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -119,11 +119,11 @@ func (s *httpSession) post(ctx context.Context, method, params string, id int64)
 			}
 		}
 	}
-	return s.client.Do(s.signed(req))
+	return s.client.Do(s.addSessionHeaders(req))
 }
 
-// signed adds the headers that every request of the session has: token, version and session id.
-func (s *httpSession) signed(req *http.Request) *http.Request {
+// addSessionHeaders adds the headers that every request of the session has: token, version and session id.
+func (s *httpSession) addSessionHeaders(req *http.Request) *http.Request {
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	if s.era == modern || s.id != "" {
@@ -135,8 +135,8 @@ func (s *httpSession) signed(req *http.Request) *http.Request {
 	return req
 }
 
-// tell sends a notification.
-func (s *httpSession) tell(ctx context.Context, method, params string) error {
+// notify sends a notification.
+func (s *httpSession) notify(ctx context.Context, method, params string) error {
 	resp, err := s.post(ctx, method, params, 0)
 	if err != nil {
 		return err
@@ -153,14 +153,14 @@ func (s *httpSession) listen(ctx context.Context, uris []string, heard func(stri
 	var resp *http.Response
 	var err error
 	if s.era == modern {
-		resp, err = s.post(ctx, "subscriptions/listen", filter(uris), s.last.Add(1))
+		resp, err = s.post(ctx, "subscriptions/listen", listenParams(uris), s.last.Add(1))
 	} else {
 		if err := subscribe(ctx, s, uris); err != nil {
 			return err
 		}
 		var req *http.Request
 		if req, err = http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil); err == nil {
-			resp, err = s.client.Do(s.signed(req))
+			resp, err = s.client.Do(s.addSessionHeaders(req))
 		}
 	}
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *httpSession) listen(ctx context.Context, uris []string, heard func(stri
 		return fmt.Errorf("listen: status %d", resp.StatusCode)
 	}
 	heard("", gjson.Result{}) // from here on no notification is missed
-	err = events(resp.Body, func(msg []byte) bool {
+	err = readEvents(resp.Body, func(msg []byte) bool {
 		heard(gjson.GetBytes(msg, "method").Str, gjson.GetBytes(msg, "params"))
 		return true
 	})
@@ -187,7 +187,7 @@ func (s *httpSession) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if req, err := http.NewRequestWithContext(ctx, http.MethodDelete, s.url, nil); err == nil {
-		if resp, err := s.client.Do(s.signed(req)); err == nil {
+		if resp, err := s.client.Do(s.addSessionHeaders(req)); err == nil {
 			_ = resp.Body.Close()
 		}
 	}

@@ -33,7 +33,7 @@ type stdioSession struct {
 func startStdio(t *testing.T, p gateway.Programs, home, settings, era string) *stdioSession {
 	t.Helper()
 	s := &stdioSession{
-		run: p.Pipes(t, home, settings), era: era, waiting: map[int64]chan []byte{},
+		run: p.StartStdio(t, home, settings), era: era, waiting: map[int64]chan []byte{},
 		heard: func(string, gjson.Result) {}, gone: make(chan struct{}),
 	}
 	go s.read() // ends with the process
@@ -42,7 +42,7 @@ func startStdio(t *testing.T, p gateway.Programs, home, settings, era string) *s
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), callLimit)
 	defer cancel()
-	if a, err := s.do(ctx, "initialize", greeting); err != nil || a.failed() {
+	if a, err := s.do(ctx, "initialize", initializeParams); err != nil || a.failed() {
 		t.Fatalf("initialize over stdio: %v %v", a, err)
 	}
 	if err := s.write(frame(era, 0, "notifications/initialized", "")); err != nil {
@@ -88,7 +88,7 @@ func (s *stdioSession) do(ctx context.Context, method, params string) (answer, e
 	}
 	select {
 	case msg := <-waits:
-		return read(msg, id)
+		return parseAnswer(msg, id)
 	case <-s.gone:
 		return answer{}, fmt.Errorf("collie stdio ended: %w", s.ended)
 	case <-ctx.Done():
@@ -114,7 +114,7 @@ func (s *stdioSession) listen(ctx context.Context, uris []string, heard func(str
 	failed := make(chan error, 1)
 	if s.era == modern {
 		go func() { // ends with ctx
-			a, err := s.do(ctx, "subscriptions/listen", filter(uris))
+			a, err := s.do(ctx, "subscriptions/listen", listenParams(uris))
 			failed <- fmt.Errorf("the gateway ended the subscription: %v %w", a, err)
 		}()
 	} else if err := subscribe(ctx, s, uris); err != nil {

@@ -24,18 +24,18 @@ type session interface {
 }
 
 // answer is the response to a request: a JSON-RPC result or error.
-type answer struct{ result, failure gjson.Result }
+type answer struct{ result, rpcError gjson.Result }
 
 // text returns the text of a tool's result.
 func (a answer) text() string { return a.result.Get("content.0.text").Str }
 
 // failed reports whether the answer is an error of either kind.
-func (a answer) failed() bool { return a.failure.Exists() || a.result.Get("isError").Bool() }
+func (a answer) failed() bool { return a.rpcError.Exists() || a.result.Get("isError").Bool() }
 
 // kind returns the type of an error that the gateway made; empty for any other answer.
 func (a answer) kind() string {
-	if a.failure.Exists() {
-		return a.failure.Get("data.error.type").Str
+	if a.rpcError.Exists() {
+		return a.rpcError.Get("data.error.type").Str
 	}
 	if a.result.Get("isError").Bool() && gjson.Valid(a.text()) {
 		return gjson.Get(a.text(), "error.type").Str
@@ -45,8 +45,8 @@ func (a answer) kind() string {
 
 func (a answer) String() string {
 	s := a.result.Raw
-	if a.failure.Exists() {
-		s = a.failure.Raw
+	if a.rpcError.Exists() {
+		s = a.rpcError.Raw
 	}
 	if len(s) > 400 {
 		s = s[:400] + "…"
@@ -79,21 +79,21 @@ func frame(era string, id int64, method, params string) string {
 	return head + `"method":"` + method + `","params":{` + params + `}}`
 }
 
-// read parses a message, which must be the answer to request id.
-func read(msg []byte, id int64) (answer, error) {
+// parseAnswer parses a message, which must be the answer to request id.
+func parseAnswer(msg []byte, id int64) (answer, error) {
 	m := gjson.ParseBytes(msg)
 	a := answer{m.Get("result"), m.Get("error")}
-	if m.Get("id").Raw != strconv.FormatInt(id, 10) || a.result.Exists() == a.failure.Exists() {
+	if m.Get("id").Raw != strconv.FormatInt(id, 10) || a.result.Exists() == a.rpcError.Exists() {
 		return a, fmt.Errorf("no answer to request %d: %.400s", id, msg)
 	}
 	return a, nil
 }
 
-// greeting has the members of the params of initialize.
-const greeting = `"protocolVersion":"` + legacy + `","capabilities":{},"clientInfo":` + clientInfo
+// initializeParams has the members of the params of initialize.
+const initializeParams = `"protocolVersion":"` + legacy + `","capabilities":{},"clientInfo":` + clientInfo
 
-// filter returns the members of the params of subscriptions/listen (2026-07-28).
-func filter(uris []string) string {
+// listenParams returns the members of the params of subscriptions/listen (2026-07-28).
+func listenParams(uris []string) string {
 	list := ""
 	for i, uri := range uris {
 		if i > 0 {

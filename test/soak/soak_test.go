@@ -46,24 +46,24 @@ func TestSoak(t *testing.T) {
 	t.Parallel()
 	t.Logf("for %v, seed %d", *span, *seed)
 	r := start(t)
-	people, stop := context.WithCancel(t.Context())
-	defer stop()
-	visiting, stdio := r.visit(people, t)
-	weighing, stopWeighing := context.WithCancel(t.Context())
-	defer stopWeighing()
-	c := &scale{g: r.gateway, token: r.token}
-	var others sync.WaitGroup
-	others.Go(func() { c.weigh(weighing, t) })
+	clientsCtx, stopClients := context.WithCancel(t.Context())
+	defer stopClients()
+	connected, stdio := r.connectAll(clientsCtx, t)
+	samplerCtx, stopSampler := context.WithCancel(t.Context())
+	defer stopSampler()
+	samples := &sampler{g: r.gateway, token: r.token}
+	var sampling sync.WaitGroup
+	sampling.Go(func() { samples.takeSamples(samplerCtx, t) })
 
-	reign, stopReign := context.WithTimeout(t.Context(), *span)
-	defer stopReign()
-	r.chaos(t).reign(reign)
+	chaosCtx, stopChaos := context.WithTimeout(t.Context(), *span)
+	defer stopChaos()
+	r.newChaos(t).runUntilEnd(chaosCtx)
 
-	stopWeighing()
-	others.Wait()
-	stop()
-	visiting.Wait()
-	c.level(t)
+	stopSampler()
+	sampling.Wait()
+	stopClients()
+	connected.Wait()
+	samples.checkGrowth(t)
 	r.report(t)
 	r.stop(t, stdio)
 }
@@ -71,7 +71,7 @@ func TestSoak(t *testing.T) {
 // start starts the servers and the gateway.
 func start(t *testing.T) *soak {
 	t.Helper()
-	r := &soak{verdict: newVerdict(), programs: gateway.Place(t)}
+	r := &soak{verdict: newVerdict(), programs: gateway.LinkPrograms(t)}
 	r.servers = servers(t, r.programs)
 	entries := make([]gateway.Server, len(r.servers))
 	for i, s := range r.servers {
@@ -79,16 +79,16 @@ func start(t *testing.T) *soak {
 	}
 	r.settings = r.programs.Settings(t, entries, `"http":{"metrics":true}`)
 	r.gateway = r.programs.Serve(t, r.settings)
-	r.gateway.Started(t)
+	r.gateway.AwaitReady(t)
 	r.url = r.gateway.URL + "/mcp"
 	r.token, r.control, _ = r.gateway.Keys(t)
 	return r
 }
 
-// visit connects all listeners and clients. They disconnect when ctx ends, and visiting waits for that.
-func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGroup, stdio []*stdioSession) {
+// connectAll connects all listeners and clients. They disconnect when ctx ends, and connected waits for that.
+func (r *soak) connectAll(ctx context.Context, t *testing.T) (connected *sync.WaitGroup, stdio []*stdioSession) {
 	t.Helper()
-	visiting = new(sync.WaitGroup)
+	connected = new(sync.WaitGroup)
 	pipe := func(era string) session {
 		s := startStdio(t, r.programs, r.gateway.Home, r.settings, era)
 		stdio = append(stdio, s)
@@ -104,7 +104,7 @@ func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGrou
 	}
 	for _, l := range r.listeners {
 		l.open, l.uris = make(chan struct{}), map[string]int{}
-		visiting.Go(func() { r.hear(ctx, l, uris) })
+		connected.Go(func() { r.runListener(ctx, l, uris) })
 		select {
 		case <-l.open:
 		case <-time.After(callLimit):
@@ -118,11 +118,11 @@ func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGrou
 			v.session = pipe(era)
 		} else {
 			v.session = r.dial(t, era)
-			v.again = func(ctx context.Context) (session, error) { return dial(ctx, r.url, r.token, era) }
+			v.reopen = func(ctx context.Context) (session, error) { return dial(ctx, r.url, r.token, era) }
 		}
-		visiting.Go(func() { v.live(ctx) })
+		connected.Go(func() { v.actUntilEnd(ctx) })
 	}
-	return visiting, stdio
+	return connected, stdio
 }
 
 // dial opens a session over HTTP.
@@ -137,8 +137,8 @@ func (r *soak) dial(t *testing.T, era string) session {
 	return s
 }
 
-// chaos returns the chaos of this run, with sessions of its own.
-func (r *soak) chaos(t *testing.T) *chaos {
+// newChaos returns the chaos of this run, with sessions of its own.
+func (r *soak) newChaos(t *testing.T) *chaos {
 	t.Helper()
 	file, err := readSettings(r.verdict, r.settings, r.programs.Fake)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *soak) chaos(t *testing.T) *chaos {
 	}
 	c := &chaos{
 		soak: r, dice: rand.New(rand.NewPCG(*seed, clients)), eras: map[string]*client{},
-		api: keys(r.gateway, r.verdict, r.control), file: file,
+		api: newAPI(r.gateway, r.verdict, r.control), file: file,
 	}
 	for _, era := range []string{legacy, modern} {
 		c.eras[era] = &client{soak: r, session: r.dial(t, era), name: "chaos " + era}
@@ -158,7 +158,7 @@ func (r *soak) chaos(t *testing.T) *chaos {
 func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
 	t.Helper()
 	for _, s := range stdio {
-		if !s.run.Exits(callLimit) || s.run.ExitCode() != 0 {
+		if !s.run.AwaitExit(callLimit) || s.run.ExitCode() != 0 {
 			t.Errorf("collie stdio did not end well: %s", s.run.Stderr())
 		}
 	}
@@ -203,7 +203,7 @@ func (r *soak) startAgain(t *testing.T) {
 	r.url = r.gateway.URL + "/mcp"
 	last := &client{soak: r, session: r.dial(t, legacy), name: "the last one"}
 	last.verdict = newVerdict()
-	last.list(t.Context(), r.servers[0])
+	last.checkToolList(t.Context(), r.servers[0])
 	last.close()
 	for _, w := range last.wrong {
 		t.Error(w)

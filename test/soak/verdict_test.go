@@ -57,8 +57,8 @@ func newVerdict() *verdict {
 	return &verdict{answers: map[string]int{}, disturbances: map[string][]disturbance{}, steps: map[string]int{}}
 }
 
-// fail records something that must never happen.
-func (v *verdict) fail(format string, args ...any) {
+// recordWrongf records something that must never happen.
+func (v *verdict) recordWrongf(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.wrongs++; v.wrongs <= 20 {
@@ -66,8 +66,8 @@ func (v *verdict) fail(format string, args ...any) {
 	}
 }
 
-// took records an operation and its duration.
-func (v *verdict) took(what, where string, d time.Duration) {
+// recordDuration records an operation and its duration.
+func (v *verdict) recordDuration(what, where string, d time.Duration) {
 	v.mu.Lock()
 	v.answers[what]++
 	if d > v.worst {
@@ -75,7 +75,7 @@ func (v *verdict) took(what, where string, d time.Duration) {
 	}
 	v.mu.Unlock()
 	if d >= callLimit {
-		v.fail("stuck: %s %s took %v", what, where, d)
+		v.recordWrongf("stuck: %s %s took %v", what, where, d)
 	}
 }
 
@@ -86,8 +86,8 @@ func (v *verdict) fault(f fault) {
 	v.faults = append(v.faults, f)
 }
 
-// disturb records that a server is being disturbed; over ends that.
-func (v *verdict) disturb(server, what string) (over func()) {
+// beginDisturbance records that a server is being disturbed; over ends that.
+func (v *verdict) beginDisturbance(server, what string) (over func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.steps[what]++
@@ -100,15 +100,15 @@ func (v *verdict) disturb(server, what string) (over func()) {
 	}
 }
 
-// step records an operation that disturbs no server.
-func (v *verdict) step(what string) {
+// countStep records an operation that disturbs no server.
+func (v *verdict) countStep(what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.steps[what]++
 }
 
-// back records how long a server took to answer after a disturbance.
-func (v *verdict) back(d time.Duration) {
+// recordRecovery records how long a server took to answer after a disturbance.
+func (v *verdict) recordRecovery(d time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.slowestBack = max(v.slowestBack, d)

@@ -1,6 +1,6 @@
 // Package terminal runs programs at a pseudo terminal, for tests that do what a person at the terminal does.
 //
-// [Run] starts a program. A test types with [Screen.Types] and waits for what the program writes with [Screen.Shows].
+// [Run] starts a program. A test types with [Screen.Type] and waits for what the program writes with [Screen.WaitFor].
 package terminal
 
 import (
@@ -39,7 +39,7 @@ type Screen struct {
 	cmd    *exec.Cmd
 
 	mu       sync.Mutex
-	seen     bytes.Buffer // what was written since Shows last found its texts
+	seen     bytes.Buffer // what was written since WaitFor last found its texts
 	emulator *vt.Emulator
 	before   []string        // the lines of the emulator when seen was last emptied
 	drawn    map[string]bool // the lines it has had since then, except those in before
@@ -54,7 +54,7 @@ type event struct {
 }
 
 // Run runs a program at a terminal of its own. The program is killed when the test ends, unless it has ended;
-// [Screen.Ends] waits for that.
+// [Screen.WaitForExit] waits for that.
 func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -63,7 +63,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	}
 	s := &Screen{t: t, person: person, exited: make(chan struct{}), drawn: map[string]bool{}, emulator: vt.NewEmulator(cmp.Or(int(size.Columns), 80), cmp.Or(int(size.Rows), 24))}
 	var n int
-	s.control(func(fd int) (err error) {
+	s.withDescriptor(func(fd int) (err error) {
 		n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
 		return errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
 	})
@@ -107,9 +107,9 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	return s
 }
 
-// control calls f with the descriptor of the terminal. It does not use Fd, which would make reads block, and closing
+// withDescriptor calls f with the descriptor of the terminal. It does not use Fd, which would make reads block, and closing
 // wait for them.
-func (s *Screen) control(f func(fd int) error) {
+func (s *Screen) withDescriptor(f func(fd int) error) {
 	s.t.Helper()
 	raw, err := s.person.SyscallConn()
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Screen) control(f func(fd int) error) {
 // Resize changes the size of the terminal; the program is told.
 func (s *Screen) Resize(size Size) {
 	s.t.Helper()
-	s.control(func(fd int) error {
+	s.withDescriptor(func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Columns})
 	})
 	s.mu.Lock()
@@ -155,11 +155,11 @@ func (s *Screen) draw(written []byte) {
 // lines returns the lines of the screen. The caller holds s.mu.
 func (s *Screen) lines() []string { return strings.Split(s.emulator.String(), "\n") }
 
-// Shows waits until all texts show, and forgets what has shown so far. A text shows if it was written since the last
+// WaitFor waits until all texts show, and forgets what has shown so far. A text shows if it was written since the last
 // call, or if it was in a new line of the screen since then. Looking at what was written is not enough: programs
 // write only the cells that change, so a text that shares letters with what was there, or that is typed slowly, is
 // written in pieces.
-func (s *Screen) Shows(texts ...string) {
+func (s *Screen) WaitFor(texts ...string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%q shows", texts), func() bool {
 		s.mu.Lock()
@@ -191,9 +191,9 @@ func (s *Screen) hasDrawn(text string) bool {
 	return false
 }
 
-// Finds waits until what was written since the last [Screen.Shows] matches a pattern, and returns what its group
+// WaitForMatch waits until what was written since the last [Screen.WaitFor] matches a pattern, and returns what its group
 // matches.
-func (s *Screen) Finds(pattern *regexp.Regexp) (found string) {
+func (s *Screen) WaitForMatch(pattern *regexp.Regexp) (found string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%v shows", pattern), func() bool {
 		s.mu.Lock()
@@ -207,8 +207,8 @@ func (s *Screen) Finds(pattern *regexp.Regexp) (found string) {
 	return found
 }
 
-// Types types keys, such as "y\r".
-func (s *Screen) Types(keys string) {
+// Type types keys, such as "y\r".
+func (s *Screen) Type(keys string) {
 	s.t.Helper()
 	if _, err := s.person.WriteString(keys); err != nil {
 		s.t.Fatal(err)
@@ -227,8 +227,8 @@ func (s *Screen) HangUp() {
 	<-s.exited
 }
 
-// Ends waits for the end of the program, and fails the test unless it exits with code.
-func (s *Screen) Ends(code int) {
+// WaitForExit waits for the end of the program, and fails the test unless it exits with code.
+func (s *Screen) WaitForExit(code int) {
 	s.t.Helper()
 	select {
 	case <-s.exited:

@@ -20,14 +20,14 @@ const secretTalk = `{"format":"collie.session","version":1,"session":{"title":"B
 // others, whatever it asks.
 func TestConversationsOfAProfile(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	_, control, _ := w.gateway.Keys(t)
-	bound := w.token("add", "bound", "--scope", "chat", "--profile", "reads")
-	w.until(http.StatusForbidden, bound)
+	bound := w.runToken("add", "bound", "--scope", "chat", "--profile", "reads")
+	w.awaitStatus(http.StatusForbidden, bound)
 	const api = "/api/v1"
 	post := func(token, path, body string) gjson.Result {
 		t.Helper()
-		status, _, answer := w.ask(http.MethodPost, api+path, token, "", body)
+		status, _, answer := w.send(http.MethodPost, api+path, token, "", body)
 		if status >= 300 {
 			t.Fatalf("%s: %d %s", path, status, answer)
 		}
@@ -37,7 +37,7 @@ func TestConversationsOfAProfile(t *testing.T) {
 	own := post(bound, "/sessions/import", strings.ReplaceAll(secretTalk, "Ada", "me")).Get("id").String()
 	blob := post(control, "/blobs?session="+theirs+"&name=cake.txt", `{"candles":7}`).Get("sha256").String()
 	message := func(session string) string {
-		_, _, answer := w.ask(http.MethodGet, api+"/sessions/"+session, control, "", "")
+		_, _, answer := w.send(http.MethodGet, api+"/sessions/"+session, control, "", "")
 		return gjson.Get(answer, "path.#(role==user).id").String()
 	}
 
@@ -54,27 +54,27 @@ func TestConversationsOfAProfile(t *testing.T) {
 			continue
 		}
 		body := map[bool]string{true: "{}"}[method != http.MethodGet]
-		if status, _, answer := w.ask(method, filled, bound, "", body); status != http.StatusNotFound || strings.Contains(answer, "Ada") {
+		if status, _, answer := w.send(method, filled, bound, "", body); status != http.StatusNotFound || strings.Contains(answer, "Ada") {
 			t.Errorf("%s of a conversation of others: %d %.300s", r.Pattern, status, answer)
 		}
 	}
 	for _, question := range []string{"/sessions", "/sessions?q=party", "/search?q=party", "/search?q=%E7%94%9F", "/search?q=%E7%94%9F%E6%97%A5", "/usage"} {
-		_, _, all := w.ask(http.MethodGet, api+question, control, "", "")
-		_, _, some := w.ask(http.MethodGet, api+question, bound, "", "")
+		_, _, all := w.send(http.MethodGet, api+question, control, "", "")
+		_, _, some := w.send(http.MethodGet, api+question, bound, "", "")
 		if question != "/usage" && (!strings.Contains(all, theirs) || !strings.Contains(some, own)) || strings.Contains(some, theirs) {
 			t.Errorf("%s: a person gets %s\nthe token %s", question, all, some)
 		}
 	}
-	if status, _, answer := w.ask(http.MethodGet, api+"/sessions/"+own, bound, "", ""); status != http.StatusOK || gjson.Get(answer, "config.profile").String() != "reads" {
+	if status, _, answer := w.send(http.MethodGet, api+"/sessions/"+own, bound, "", ""); status != http.StatusOK || gjson.Get(answer, "config.profile").String() != "reads" {
 		t.Errorf("the token's own conversation: %d %s", status, answer)
 	}
-	if status, _, answer := w.ask(http.MethodGet, api+"/blobs/"+blob, control, "", ""); status != http.StatusOK || !strings.Contains(answer, "candles") {
+	if status, _, answer := w.send(http.MethodGet, api+"/blobs/"+blob, control, "", ""); status != http.StatusOK || !strings.Contains(answer, "candles") {
 		t.Errorf("the attachment, for its person: %d %s", status, answer)
 	}
 
-	events := w.listen(api+"/events?kinds=session", bound)
+	events := w.openStream(api+"/events?kinds=session", bound)
 	for _, session := range []string{theirs, own} {
-		if status, _, answer := w.ask(http.MethodPatch, api+"/sessions/"+session, control, "", `{"pinned":true}`); status != http.StatusOK {
+		if status, _, answer := w.send(http.MethodPatch, api+"/sessions/"+session, control, "", `{"pinned":true}`); status != http.StatusOK {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
@@ -89,8 +89,8 @@ func TestConversationsOfAProfile(t *testing.T) {
 	t.Error("the token is not told of its own conversation")
 }
 
-// listen opens an event stream and returns its lines after the first.
-func (w *world) listen(path, token string) <-chan string {
+// openStream opens an event stream and returns its lines after the first.
+func (w *world) openStream(path, token string) <-chan string {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), limit)
 	w.Cleanup(cancel)

@@ -16,13 +16,13 @@ import (
 // lowered to none does not show.
 func TestLevelsOfProfiles(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	call := func(token, session, query, name, args string) (string, bool) {
 		body := w.rpc(token, session, query, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 		result := gjson.Get(body, "result")
 		return body, result.Exists() && !result.Get("isError").Bool()
 	}
-	plain := w.session(w.first, "")
+	plain := w.openSession(w.first, "")
 	must := func(name, args string) string {
 		t.Helper()
 		body, ok := call(w.first, plain, "", name, args)
@@ -48,14 +48,14 @@ func TestLevelsOfProfiles(t *testing.T) {
 	}
 	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
 	await.Until(t, "the profiles are taken up", func() bool {
-		status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
+		status, _, _ := w.send(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
 		return status == http.StatusOK
 	})
 	n := 0
 	for most := range order {
 		for _, profile := range []string{"listed-" + most, "all-" + most} {
-			bound := w.token("add", "of-"+profile, "--profile", profile)
-			w.until(http.StatusOK, bound)
+			bound := w.runToken("add", "of-"+profile, "--profile", profile)
+			w.awaitStatus(http.StatusOK, bound)
 			for _, way := range [][2]string{
 				{bound, ""},
 				{w.first, "?profile=" + profile},
@@ -63,7 +63,7 @@ func TestLevelsOfProfiles(t *testing.T) {
 				{w.first, "?profile=" + profile + "@flat"},
 				{w.first, "?profile=" + profile + "@search"},
 			} {
-				session := w.session(way[0], way[1])
+				session := w.openSession(way[0], way[1])
 				do := func(action, args string) (string, bool) {
 					switch {
 					case strings.HasSuffix(way[1], "@flat"):
@@ -103,7 +103,7 @@ func TestLevelsOfProfiles(t *testing.T) {
 // levels of its profile allow; without it, nothing, whatever the levels.
 func TestScopesAndLevels(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	order := []string{"none", "r", "rw", "rwd"}
 	var list []string
 	for _, most := range order {
@@ -111,10 +111,10 @@ func TestScopesAndLevels(t *testing.T) {
 	}
 	w.programs.SettingsAt(t, w.settings, nil, `"siyuan":{"enabled":true}`, `"profiles":{`+strings.Join(list, ",")+`}`)
 	api := func(token, action, args string) (int, string, bool) {
-		status, _, body := w.ask(http.MethodPost, "/api/v1/calls", token, "", fmt.Sprintf(`{"name":"fs","args":{"action":%q,%s}}`, action, args))
+		status, _, body := w.send(http.MethodPost, "/api/v1/calls", token, "", fmt.Sprintf(`{"name":"fs","args":{"action":%q,%s}}`, action, args))
 		return status, body, status == http.StatusOK && !gjson.Get(body, "error").Exists() && !gjson.Get(body, "isError").Bool()
 	}
-	if _, _, body := w.ask(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"notebook","args":{"action":"create","name":"Mine"}}`); idLike.FindString(body) == "" {
+	if _, _, body := w.send(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"notebook","args":{"action":"create","name":"Mine"}}`); idLike.FindString(body) == "" {
 		t.Fatal(body)
 	}
 	id := ""
@@ -130,26 +130,26 @@ func TestScopesAndLevels(t *testing.T) {
 		t.Fatal(body)
 	}
 	await.Until(t, "the profiles are taken up", func() bool {
-		status, _, _ := w.ask(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
+		status, _, _ := w.send(http.MethodPost, "/mcp?profile=all-none", w.first, "", initialize)
 		return status == http.StatusOK
 	})
 	for level, most := range order {
 		for n, scopes := range []string{"tools", "chat", "chat,approve", "tools,approve"} {
-			secret := w.token("add", fmt.Sprintf("%s-%d", most, n), "--profile", "all-"+most, "--scope", scopes)
+			secret := w.runToken("add", fmt.Sprintf("%s-%d", most, n), "--profile", "all-"+most, "--scope", scopes)
 			where := fmt.Sprintf("scope %s, level %s", scopes, most)
 			if !strings.Contains(scopes, "tools") {
-				w.until(http.StatusForbidden, secret)
+				w.awaitStatus(http.StatusForbidden, secret)
 				for _, action := range []string{"read", "write"} {
 					if status, body, _ := api(secret, action, `"path":"/Mine/Doc","markdown":"x"`); status != http.StatusForbidden || strings.Contains(body, "codeword") {
 						t.Errorf("%s: %s answers %d %.200s", where, action, status, body)
 					}
 				}
-				if status, id, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status != http.StatusForbidden || id != "" {
+				if status, id, _ := w.send(http.MethodPost, "/mcp", secret, "", initialize); status != http.StatusForbidden || id != "" {
 					t.Errorf("%s: initialize is %d", where, status)
 				}
 				continue
 			}
-			w.until(http.StatusOK, secret)
+			w.awaitStatus(http.StatusOK, secret)
 			if _, body, ok := api(secret, "read", `"path":"/Mine/Doc"`); ok != (level > 0) || strings.Contains(body, "codeword") != (level > 0) {
 				t.Errorf("%s: read answers %.300s", where, body)
 			}

@@ -17,14 +17,14 @@ var variable = regexp.MustCompile(`\{\w+\}`)
 // to another profile, under a foreign host name, or to a foreign page. Tokens cannot manage the gateway.
 func TestEveryRouteRefusesStrangers(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	_, control, _ := w.gateway.Keys(t)
-	tools := w.token("add", "tools", "--scope", "tools")
-	chat := w.token("add", "chat", "--scope", "chat")
-	bound := w.token("add", "bound", "--scope", "chat,tools", "--profile", "reads")
-	w.until(http.StatusOK, bound)
-	w.until(http.StatusOK, tools)
-	w.until(http.StatusForbidden, chat)
+	tools := w.runToken("add", "tools", "--scope", "tools")
+	chat := w.runToken("add", "chat", "--scope", "chat")
+	bound := w.runToken("add", "bound", "--scope", "chat,tools", "--profile", "reads")
+	w.awaitStatus(http.StatusOK, bound)
+	w.awaitStatus(http.StatusOK, tools)
+	w.awaitStatus(http.StatusForbidden, chat)
 	foreign, refused := []string{"Origin", "https://evil.example"}, []int{http.StatusForbidden}
 	for _, r := range web.Routes() {
 		method, path, named := strings.Cut(r.Pattern, " ")
@@ -38,7 +38,7 @@ func TestEveryRouteRefusesStrangers(t *testing.T) {
 		}
 		check := func(who, query, token string, want []int, head ...string) {
 			t.Helper()
-			if status, _, answer := w.ask(method, path+query, token, "", body, head...); !slices.Contains(want, status) {
+			if status, _, answer := w.send(method, path+query, token, "", body, head...); !slices.Contains(want, status) {
 				t.Errorf("%s %s: %d %.200s; want one of %d", r.Pattern, who, status, answer, want)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }
 
 // limit is five times the second within which a revoked token must stop working.
 const limit = 5 * time.Second
@@ -50,10 +50,10 @@ var profiles = map[string]string{
 	"careful": `{"tools":{"exclude":["fs","av"]},"actions":{"exclude":["block.delete","search.sql"]}}`,
 }
 
-// open starts a gateway with notes and the profiles.
-func open(t *testing.T) *world {
+// startWorld starts a gateway with notes and the profiles.
+func startWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{T: t, programs: gateway.Place(t)}
+	w := &world{T: t, programs: gateway.LinkPrograms(t)}
 	var list []string
 	for name, p := range profiles {
 		list = append(list, fmt.Sprintf("%q:%s", name, p))
@@ -64,8 +64,8 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// token runs `collie token` and returns what it prints; for "add", that is the secret.
-func (w *world) token(args ...string) string {
+// runToken runs `collie token` and returns what it prints; for "add", that is the secret.
+func (w *world) runToken(args ...string) string {
 	w.Helper()
 	out, errs, code := w.programs.Run(w.T, w.gateway.Home, append([]string{"token", "--config", w.settings}, args...)...)
 	if code != 0 {
@@ -74,9 +74,9 @@ func (w *world) token(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// ask sends one request, and returns the status, the session id and the body of the answer. head has names and values
+// send sends one request, and returns the status, the session id and the body of the answer. head has names and values
 // of further headers in turn.
-func (w *world) ask(method, path, token, session, body string, head ...string) (status int, opened, answer string) {
+func (w *world) send(method, path, token, session, body string, head ...string) (status int, opened, answer string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, w.gateway.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -110,27 +110,27 @@ func (w *world) ask(method, path, token, session, body string, head ...string) (
 	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(raw)
 }
 
-// until asks for the tool list until the status is the wanted one.
-func (w *world) until(want int, token string) {
+// awaitStatus asks for the tool list until the status is the wanted one.
+func (w *world) awaitStatus(want int, token string) {
 	w.Helper()
-	w.soon(fmt.Sprintf("the status %d", want), func() bool {
-		status, _, _ := w.ask(http.MethodGet, "/api/v1/lists/tools", token, "", "")
+	w.awaitTrue(fmt.Sprintf("the status %d", want), func() bool {
+		status, _, _ := w.send(http.MethodGet, "/api/v1/lists/tools", token, "", "")
 		return status == want
 	})
 }
 
-// soon waits until ok returns true, and fails the test if that takes longer than limit.
-func (w *world) soon(what string, ok func() bool) {
+// awaitTrue waits until ok returns true, and fails the test if that takes longer than limit.
+func (w *world) awaitTrue(what string, ok func() bool) {
 	w.Helper()
 	begun := time.Now()
 	await.Until(w, what, ok)
 	await.Within(w, what, time.Since(begun), limit)
 }
 
-// session opens a session and returns its id.
-func (w *world) session(token, query string) string {
+// openSession opens a session and returns its id.
+func (w *world) openSession(token, query string) string {
 	w.Helper()
-	status, id, body := w.ask(http.MethodPost, "/mcp"+query, token, "", initialize)
+	status, id, body := w.send(http.MethodPost, "/mcp"+query, token, "", initialize)
 	if status != http.StatusOK || id == "" {
 		w.Fatalf("initialize: %d %s", status, body)
 	}
@@ -140,14 +140,14 @@ func (w *world) session(token, query string) string {
 // rpc sends a request in a session and returns the body of the answer.
 func (w *world) rpc(token, session, query, method, params string) string {
 	w.Helper()
-	_, _, body := w.ask(http.MethodPost, "/mcp"+query, token, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, params))
+	_, _, body := w.send(http.MethodPost, "/mcp"+query, token, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, params))
 	return body
 }
 
-// actions returns the actions that a profile shows to people, as tool/action, sorted.
-func (w *world) actions(profile string) (list []string) {
+// shownActions returns the actions that a profile shows to people, as tool/action, sorted.
+func (w *world) shownActions(profile string) (list []string) {
 	w.Helper()
-	_, _, body := w.ask(http.MethodGet, "/api/v1/tools?profile="+profile, w.first, "", "")
+	_, _, body := w.send(http.MethodGet, "/api/v1/tools?profile="+profile, w.first, "", "")
 	for _, t := range gjson.Get(body, "tools").Array() {
 		name := t.Get("name").String() + t.Get("Name").String()
 		for _, a := range slices.Concat(t.Get("actions").Array(), t.Get("Actions").Array()) {
@@ -162,21 +162,21 @@ func (w *world) actions(profile string) (list []string) {
 // reads no other resource or help. This is tried for every profile.
 func TestTokensSeeNothingBeyond(t *testing.T) {
 	t.Parallel()
-	w := open(t)
-	all := w.actions("default")
+	w := startWorld(t)
+	all := w.shownActions("default")
 	if len(all) < 100 {
 		t.Fatalf("%d actions: %q", len(all), all)
 	}
 	kind := func(body string) string { return gjson.Get(body, "error.type").String() }
-	_, _, nobody := w.ask(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"no/such","args":{}}`)
+	_, _, nobody := w.send(http.MethodPost, "/api/v1/calls", w.first, "", `{"name":"no/such","args":{}}`)
 	for profile := range profiles {
-		shown := w.actions(profile)
-		secret := w.token("add", "of-"+profile, "--profile", profile)
-		w.until(http.StatusOK, secret)
-		id := w.session(secret, "")
+		shown := w.shownActions(profile)
+		secret := w.runToken("add", "of-"+profile, "--profile", profile)
+		w.awaitStatus(http.StatusOK, secret)
+		id := w.openSession(secret, "")
 		for _, list := range []string{"tools", "prompts", "resources"} {
-			_, _, want := w.ask(http.MethodGet, "/api/v1/lists/"+list+"?profile="+profile, w.first, "", "")
-			if _, _, got := w.ask(http.MethodGet, "/api/v1/lists/"+list, secret, "", ""); got != want {
+			_, _, want := w.send(http.MethodGet, "/api/v1/lists/"+list+"?profile="+profile, w.first, "", "")
+			if _, _, got := w.send(http.MethodGet, "/api/v1/lists/"+list, secret, "", ""); got != want {
 				t.Errorf("%s: %s by the API are %.200s, want %.200s", profile, list, got, want)
 			}
 			if got := gjson.Get(w.rpc(secret, id, "", list+"/list", "{}"), "result").Raw; got != strings.TrimSpace(want) {
@@ -195,7 +195,7 @@ func TestTokensSeeNothingBeyond(t *testing.T) {
 				fmt.Sprintf(`{"name":%q,"args":{"action":%q}}`, tool, action),
 				fmt.Sprintf(`{"name":"collie_call","args":{"name":%q,"arguments":{}}}`, name), fmt.Sprintf(`{"name":"collie_describe","args":{"name":%q}}`, name),
 			} {
-				if _, _, body := w.ask(http.MethodPost, "/api/v1/calls", secret, "", call); kind(body) == "" && !gjson.Get(body, "isError").Bool() {
+				if _, _, body := w.send(http.MethodPost, "/api/v1/calls", secret, "", call); kind(body) == "" && !gjson.Get(body, "isError").Bool() {
 					t.Errorf("%s: %s answers %.200s (unknown ones %.100s)", profile, call, body, nobody)
 				}
 				mcp := strings.Replace(call, `"args"`, `"arguments"`, 1)
@@ -219,13 +219,13 @@ func TestTokensSeeNothingBeyond(t *testing.T) {
 					continue
 				}
 				for _, query := range []string{"?profile=" + asked, "?profile=" + profile + "&profile=" + asked, "?profile=" + asked + "&profile=" + profile, "?profil%65=" + asked} {
-					status, _, body := w.ask(http.MethodPost, "/mcp"+query, secret, "", initialize)
-					api, _, _ := w.ask(http.MethodGet, "/api/v1/tools"+query, secret, "", "")
+					status, _, body := w.send(http.MethodPost, "/mcp"+query, secret, "", initialize)
+					api, _, _ := w.send(http.MethodGet, "/api/v1/tools"+query, secret, "", "")
 					if status != http.StatusForbidden || api != http.StatusForbidden || !strings.Contains(body, profile) {
 						t.Errorf("%s with %s: %d and %d, %s", profile, query, status, api, body)
 					}
 				}
-				if status, _, body := w.ask(http.MethodPost, "/api/v1/calls", secret, "", fmt.Sprintf(`{"name":"fs","profile":%q,"args":{}}`, asked)); status != http.StatusForbidden {
+				if status, _, body := w.send(http.MethodPost, "/api/v1/calls", secret, "", fmt.Sprintf(`{"name":"fs","profile":%q,"args":{}}`, asked)); status != http.StatusForbidden {
 					t.Errorf("%s calls in %s: %d %s", profile, asked, status, body)
 				}
 			}
@@ -236,19 +236,19 @@ func TestTokensSeeNothingBeyond(t *testing.T) {
 // Each scope gives access to exactly its part, and no named token may manage the gateway.
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	for _, scopes := range []string{"tools", "chat", "approve", "chat,approve", "tools,chat", "tools,approve,chat"} {
-		secret := w.token("add", strings.ReplaceAll(scopes, ",", "-"), "--scope", scopes)
+		secret := w.runToken("add", strings.ReplaceAll(scopes, ",", "-"), "--scope", scopes)
 		want := http.StatusForbidden
 		if strings.Contains(scopes, "tools") {
 			want = http.StatusOK
 		}
-		w.until(want, secret)
-		if status, _, body := w.ask(http.MethodPost, "/mcp", secret, "", initialize); status != want {
+		w.awaitStatus(want, secret)
+		if status, _, body := w.send(http.MethodPost, "/mcp", secret, "", initialize); status != want {
 			t.Errorf("%s: initialize is %d, want %d: %s", scopes, status, want, body)
 		}
 		for _, path := range []string{"/metrics", "/api/v1/mcp/servers", "/api/v1/toolcache/stats"} {
-			if status, _, body := w.ask(http.MethodGet, path, secret, "", ""); status != http.StatusForbidden {
+			if status, _, body := w.send(http.MethodGet, path, secret, "", ""); status != http.StatusForbidden {
 				t.Errorf("%s: %s is %d: %.100s", scopes, path, status, body)
 			}
 		}
@@ -259,12 +259,12 @@ func TestScopes(t *testing.T) {
 // it.
 func TestOtherWaysIn(t *testing.T) {
 	t.Parallel()
-	w := open(t)
-	a, b := w.token("add", "a", "--profile", "reads"), w.token("add", "b")
-	w.until(http.StatusOK, a)
-	w.until(http.StatusOK, b)
+	w := startWorld(t)
+	a, b := w.runToken("add", "a", "--profile", "reads"), w.runToken("add", "b")
+	w.awaitStatus(http.StatusOK, a)
+	w.awaitStatus(http.StatusOK, b)
 	for _, path := range []string{"/mcp?token=" + b, "/mcp?access_token=" + b, "/mcp?authorization=Bearer+" + b} {
-		if status, _, _ := w.ask(http.MethodPost, path, "", "", initialize); status != http.StatusUnauthorized {
+		if status, _, _ := w.send(http.MethodPost, path, "", "", initialize); status != http.StatusUnauthorized {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
@@ -281,19 +281,19 @@ func TestOtherWaysIn(t *testing.T) {
 		{"Cookie", "token=" + b},
 		{"Proxy-Authorization", "Bearer " + b},
 	} {
-		if status, _, _ := w.ask(http.MethodPost, "/mcp", "", "", initialize, head...); status != http.StatusUnauthorized {
+		if status, _, _ := w.send(http.MethodPost, "/mcp", "", "", initialize, head...); status != http.StatusUnauthorized {
 			t.Errorf("%.40q: %d", head, status)
 		}
 	}
-	wide := w.session(b, "")
-	narrow := w.session(a, "")
+	wide := w.openSession(b, "")
+	narrow := w.openSession(a, "")
 	for _, try := range [][2]string{{a, wide}, {b, narrow}, {w.first, wide}, {w.first, narrow}} {
 		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 			body := ""
 			if method == http.MethodPost {
 				body = `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`
 			}
-			if status, _, _ := w.ask(method, "/mcp", try[0], try[1], body); status != http.StatusNotFound {
+			if status, _, _ := w.send(method, "/mcp", try[0], try[1], body); status != http.StatusNotFound {
 				t.Errorf("%s with the session of another token: %d", method, status)
 			}
 		}
@@ -304,7 +304,7 @@ func TestOtherWaysIn(t *testing.T) {
 		}
 	}
 	called := w.rpc(a, narrow, "", "tools/call", `{"name":"fs","arguments":{"action":"ls","path":"/"}}`)
-	w.soon("a record names the token of "+called, func() bool {
+	w.awaitTrue("a record names the token of "+called, func() bool {
 		return slices.ContainsFunc(gateway.Records(t, w.gateway.Home), func(e audit.Entry) bool { return e.Principal == "token/a" })
 	})
 }
@@ -313,11 +313,11 @@ func TestOtherWaysIn(t *testing.T) {
 // and nobody can resume the stream or the session.
 func TestRevokedTokenEnds(t *testing.T) {
 	t.Parallel()
-	w := open(t)
+	w := startWorld(t)
 	for _, how := range []string{"rotate", "revoke"} {
-		secret := w.token("add", how)
-		w.until(http.StatusOK, secret)
-		id := w.session(secret, "")
+		secret := w.runToken("add", how)
+		w.awaitStatus(http.StatusOK, secret)
+		id := w.openSession(secret, "")
 		ctx, stop := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.gateway.URL+"/mcp", nil)
 		if err != nil {
@@ -335,8 +335,8 @@ func TestRevokedTokenEnds(t *testing.T) {
 			_, _ = io.Copy(io.Discard, resp.Body)
 			close(over)
 		}()
-		next := w.token(how, how)
-		w.soon(how+": the stream ends", func() bool {
+		next := w.runToken(how, how)
+		w.awaitTrue(how+": the stream ends", func() bool {
 			select {
 			case <-over:
 				return true
@@ -346,20 +346,20 @@ func TestRevokedTokenEnds(t *testing.T) {
 		})
 		stop()
 		_ = resp.Body.Close()
-		w.until(http.StatusUnauthorized, secret)
+		w.awaitStatus(http.StatusUnauthorized, secret)
 		if how == "revoke" {
-			next = w.token("add", how) // another token of the same name
+			next = w.runToken("add", how) // another token of the same name
 		}
-		w.until(http.StatusOK, next)
+		w.awaitStatus(http.StatusOK, next)
 		for _, token := range []string{next, w.first} {
-			if status, _, _ := w.ask(http.MethodGet, "/mcp", token, id, "", "Last-Event-ID", "s:0"); status != http.StatusNotFound {
+			if status, _, _ := w.send(http.MethodGet, "/mcp", token, id, "", "Last-Event-ID", "s:0"); status != http.StatusNotFound {
 				t.Errorf("%s: the session is found again: %d", how, status)
 			}
 		}
 	}
 	// With a damaged file only the first token is accepted.
-	secret := w.token("add", "last")
-	w.until(http.StatusOK, secret)
+	secret := w.runToken("add", "last")
+	w.awaitStatus(http.StatusOK, secret)
 	path := w.gateway.Home + "/state/tokens.json"
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -369,12 +369,12 @@ func TestRevokedTokenEnds(t *testing.T) {
 		if err := os.WriteFile(path, damage, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.until(http.StatusUnauthorized, secret)
-		w.until(http.StatusOK, w.first)
+		w.awaitStatus(http.StatusUnauthorized, secret)
+		w.awaitStatus(http.StatusOK, w.first)
 		if err := os.WriteFile(path, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.until(http.StatusOK, secret)
+		w.awaitStatus(http.StatusOK, secret)
 	}
 }
 
@@ -382,10 +382,10 @@ func TestRevokedTokenEnds(t *testing.T) {
 // sessions.
 func TestProfileThatVanishes(t *testing.T) {
 	t.Parallel()
-	w := open(t)
-	secret := w.token("add", "held", "--profile", "reads")
-	w.until(http.StatusOK, secret)
-	id := w.session(secret, "")
+	w := startWorld(t)
+	secret := w.runToken("add", "held", "--profile", "reads")
+	w.awaitStatus(http.StatusOK, secret)
+	id := w.openSession(secret, "")
 	if body := w.rpc(secret, id, "", "tools/list", "{}"); !strings.Contains(body, `"name":"fs"`) {
 		t.Fatalf("it sees %.200s", body)
 	}
@@ -394,7 +394,7 @@ func TestProfileThatVanishes(t *testing.T) {
 		if body := w.rpc(secret, id, "", "tools/list", "{}"); strings.Contains(body, `"name":"search"`) {
 			t.Fatalf("it sees more: %.200s", body)
 		}
-		status, _, _ := w.ask(http.MethodPost, "/mcp", secret, "", initialize)
+		status, _, _ := w.send(http.MethodPost, "/mcp", secret, "", initialize)
 		return status == http.StatusForbidden
 	})
 }

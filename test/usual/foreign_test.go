@@ -17,18 +17,18 @@ import (
 	"collie/test/gateway"
 )
 
-// saving is an MCP server with a tool that claims to save files and counts its calls. A test can change the
+// saveServer is an MCP server with a tool that claims to save files and counts its calls. A test can change the
 // description of the tool.
-type saving struct {
+type saveServer struct {
 	*httptest.Server
 	description atomic.Pointer[string]
 	saved       atomic.Int32
 }
 
-// newSaving starts the server.
-func newSaving(t *testing.T) *saving {
+// newSaveServer starts the server.
+func newSaveServer(t *testing.T) *saveServer {
 	t.Helper()
-	s := &saving{}
+	s := &saveServer{}
 	s.describe("Saves a file.")
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -57,32 +57,32 @@ func newSaving(t *testing.T) *saving {
 }
 
 // describe changes the description of the tool.
-func (s *saving) describe(text string) { s.description.Store(&text) }
+func (s *saveServer) describe(text string) { s.description.Store(&text) }
 
 // A grant for a folder holds inside the folder, in all conversations and after a restart. It does not hold beside the
 // folder, through "..", or once the description of the tool has changed.
 func TestGrantForAnotherServersTool(t *testing.T) {
-	server := newSaving(t)
+	server := newSaveServer(t)
 	c := newChatting(t, gateway.Server{Name: "files", Entry: fmt.Sprintf(`{"url":%q}`, server.URL)})
 	folder := t.TempDir()
 	asked := 0
 	save := func(path string, answer func(int64, gjson.Result) []string) bool {
 		t.Helper()
-		c.script(t, calls("files__save_file", map[string]any{"path": path, "text": "x"}), provider.Turn{Say: "done"})
+		c.setScript(t, callTurn("files__save_file", map[string]any{"path": path, "text": "x"}), provider.Turn{Say: "done"})
 		asked = 0
-		_, results := c.say(t, c.session(t), "save", func(id int64, q gjson.Result) []string {
+		_, results := c.say(t, c.beginSession(t), "save", func(id int64, q gjson.Result) []string {
 			asked++
 			return answer(id, q)
 		})
-		return ran(results)
+		return oneCallSucceeded(results)
 	}
 	no := func(id int64, _ gjson.Result) []string {
 		return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":false}}`, id)}
 	}
-	if !save(folder+"/notes/a.txt", choose("always", "path")) || asked != 1 {
+	if !save(folder+"/notes/a.txt", agreeWithGrant("always", "path")) || asked != 1 {
 		t.Fatalf("the first call: asked %d times", asked)
 	}
-	given := c.grants(t).Get("0")
+	given := c.listGrants(t).Get("0")
 	if given.Get("constraint.kind").String() != "path" || given.Get("constraint.value").String() != folder+"/notes" {
 		t.Fatalf("the grant: %s", given.Raw)
 	}
@@ -90,7 +90,7 @@ func TestGrantForAnotherServersTool(t *testing.T) {
 		c.Signal(os.Interrupt)
 		c.ExitCode()
 		c.Gateway = c.ServeIn(t, c.Home, c.settings)
-		c.Started(t)
+		c.AwaitReady(t)
 	}
 	for range 2 {
 		if !save(folder+"/notes/deep/b.txt", no) || asked > 0 {

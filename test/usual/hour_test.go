@@ -13,17 +13,19 @@ import (
 // guardian. It raises at most five questions, and each one offers a grant that covers similar calls that follow.
 func TestHourOfChat(t *testing.T) {
 	c := newChatting(t)
-	work := c.notebook(t, "Work", "Plans", "Tea", "Inbox", "A", "B", "C", "D", "读书笔记")
-	diary := c.notebook(t, "Diary", "Monday", "Tuesday", "Trip")
-	call(t, c.Gateway, "fs/write", map[string]any{"path": "/Work/Done", "markdown": "what is done"})
+	work := c.makeNotebook(t, "Work", "Plans", "Tea", "Inbox", "A", "B", "C", "D", "读书笔记")
+	diary := c.makeNotebook(t, "Diary", "Monday", "Tuesday", "Trip")
+	runAction(t, c.Gateway, "fs/write", map[string]any{"path": "/Work/Done", "markdown": "what is done"})
 	block := func(content string) string {
-		return one(t, c.Gateway, fmt.Sprintf("type='p' AND content='%s'", content))
+		return firstBlock(t, c.Gateway, fmt.Sprintf("type='p' AND content='%s'", content))
 	}
-	doc := func(title string) string { return one(t, c.Gateway, fmt.Sprintf("type='d' AND content='%s'", title)) }
+	doc := func(title string) string {
+		return firstBlock(t, c.Gateway, fmt.Sprintf("type='d' AND content='%s'", title))
+	}
 	plans, tea, trip := doc("Plans"), doc("Tea"), doc("Trip")
 	type args = map[string]any
 	var steps []provider.Turn
-	add := func(tool string, a args) { steps = append(steps, calls(tool, a)) }
+	add := func(tool string, a args) { steps = append(steps, callTurn(tool, a)) }
 	fs := func(action string, a args) {
 		a["action"] = action
 		add("fs", a)
@@ -66,8 +68,8 @@ func TestHourOfChat(t *testing.T) {
 			for _, s := range steps[i:min(i+20, len(steps))] {
 				script = append(script, s, provider.Turn{Say: "done"})
 			}
-			c.script(t, script...)
-			session = c.session(t)
+			c.setScript(t, script...)
+			session = c.beginSession(t)
 		}
 		end, results := c.say(t, session, fmt.Sprintf("write on, %d", i), func(id int64, q gjson.Result) []string {
 			asked++
@@ -75,7 +77,7 @@ func TestHourOfChat(t *testing.T) {
 			if !q.Get(`grants.#(scope=="always")#|#(kind=="notebook")`).Exists() {
 				t.Errorf("turn %d: no grant for the notebook is offered: %s", i, q.Raw)
 			}
-			return choose("always", "notebook")(id, q)
+			return agreeWithGrant("always", "notebook")(id, q)
 		})
 		if turns++; end.Get("state").String() != "done" || len(results) != 1 || !results[0].Get("ok").Bool() {
 			t.Fatalf("turn %d, %s: %s, %v", i, steps[i].Call[0].Args, end.Get("state"), results)
@@ -85,7 +87,7 @@ func TestHourOfChat(t *testing.T) {
 		t.Errorf("%d questions in %d turns, want at most 5 in 60", asked, turns)
 	}
 	var uses int64
-	for _, g := range c.grants(t).Array() {
+	for _, g := range c.listGrants(t).Array() {
 		uses += g.Get("uses").Int()
 	}
 	if uses != 12 {

@@ -24,8 +24,8 @@ func TestToldOfAConversation(t *testing.T) {
 		got <- fmt.Sprintln(r.Method, r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("Title"), string(raw))
 	}))
 	t.Cleanup(at.Close)
-	c, session := moving(t, 3, fmt.Sprintf(`,"guard":{"notify":{"url":%q,"format":"text","headers":{"Authorization":"Bearer sesame"}}}`, at.URL+"/topic"))
-	if _, results := c.say(t, session, "move what is in my Box", choose("once", "")); !ran(results) {
+	c, session := newMoving(t, 3, fmt.Sprintf(`,"guard":{"notify":{"url":%q,"format":"text","headers":{"Authorization":"Bearer sesame"}}}`, at.URL+"/topic"))
+	if _, results := c.say(t, session, "move what is in my Box", agreeWithGrant("once", "")); !oneCallSucceeded(results) {
 		t.Fatalf("%v", results)
 	}
 	told := ""
@@ -34,9 +34,9 @@ func TestToldOfAConversation(t *testing.T) {
 		case told = <-got:
 		case <-t.Context().Done():
 		}
-		return choose("session", "notebook")(id, q)
+		return agreeWithGrant("session", "notebook")(id, q)
 	})
-	if !ran(results) || !strings.HasPrefix(told, "POST /topic Bearer sesame Collie asks you fs.mv") || !strings.Contains(told, "in the conversation that waits for you") {
+	if !oneCallSucceeded(results) || !strings.HasPrefix(told, "POST /topic Bearer sesame Collie asks you fs.mv") || !strings.Contains(told, "in the conversation that waits for you") {
 		t.Errorf("%v, told %q", results, told)
 	}
 	for _, word := range []string{"Box", "Doc", "Moved", "move", session, c.Control(t)} {
@@ -44,7 +44,7 @@ func TestToldOfAConversation(t *testing.T) {
 			t.Errorf("it tells %q: %s", word, told)
 		}
 	}
-	if _, results := c.say(t, session, "move it", nobody(t)); !ran(results) || len(got) > 0 {
+	if _, results := c.say(t, session, "move it", failIfAsked(t)); !oneCallSucceeded(results) || len(got) > 0 {
 		t.Errorf("%v; %d notes beside the one question that waited", results, len(got))
 	}
 	if log := c.Stderr(); strings.Contains(log, "sesame") || strings.Contains(log, "not notified") {

@@ -22,41 +22,43 @@ import (
 // This file tests questions and grants when several things happen at the same time: answers, kills, other processes,
 // expiry and changes of what the question is about.
 
-// move is a turn of the model that moves a document.
-func move(i int) provider.Turn {
-	return calls("fs", map[string]any{"action": "mv", "from": fmt.Sprintf("/Box/Doc %d", i), "to": fmt.Sprintf("/Box/Moved %d", i)})
+// moveTurn is a turn of the model that moves a document.
+func moveTurn(i int) provider.Turn {
+	return callTurn("fs", map[string]any{"action": "mv", "from": fmt.Sprintf("/Box/Doc %d", i), "to": fmt.Sprintf("/Box/Moved %d", i)})
 }
 
-// moving returns a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N,
+// newMoving returns a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N,
 // and a conversation for that. members are further members of the settings.
-func moving(t *testing.T, turns int, members string) (c *chatting, session string) {
+func newMoving(t *testing.T, turns int, members string) (c *chatting, session string) {
 	t.Helper()
 	c = newChattingWith(t, `"siyuan":{}`+members)
 	var titles []string
 	var script []provider.Turn
 	for i := range turns {
 		titles = append(titles, fmt.Sprintf("Doc %d", i))
-		script = append(script, move(i), provider.Turn{Say: "done"})
+		script = append(script, moveTurn(i), provider.Turn{Say: "done"})
 	}
-	c.notebook(t, "Box", titles...)
-	c.script(t, script...)
-	return c, c.session(t)
+	c.makeNotebook(t, "Box", titles...)
+	c.setScript(t, script...)
+	return c, c.beginSession(t)
 }
 
-// nobody returns an answer function that fails the test if it is called.
-func nobody(t *testing.T) func(int64, gjson.Result) []string {
+// failIfAsked returns an answer function that fails the test if it is called.
+func failIfAsked(t *testing.T) func(int64, gjson.Result) []string {
 	return func(id int64, q gjson.Result) []string {
 		t.Errorf("asked about %s", q.Raw)
 		return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":false}}`, id)}
 	}
 }
 
-// ran reports whether a turn has made one call, and it succeeded.
-func ran(results []gjson.Result) bool { return len(results) == 1 && results[0].Get("ok").Bool() }
+// oneCallSucceeded reports whether a turn has made one call, and it succeeded.
+func oneCallSucceeded(results []gjson.Result) bool {
+	return len(results) == 1 && results[0].Get("ok").Bool()
+}
 
 // If a question gets a hundred answers, the first one counts, and the grants that the others choose are not made.
 func TestManyAnswers(t *testing.T) {
-	c, session := moving(t, 3, "")
+	c, session := newMoving(t, 3, "")
 	crowd := func(first func(q gjson.Result) string) func(int64, gjson.Result) []string {
 		return func(id int64, q gjson.Result) (lines []string) {
 			offers := q.Get("grants").Array()
@@ -71,18 +73,18 @@ func TestManyAnswers(t *testing.T) {
 			return lines
 		}
 	}
-	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":false}` })); ran(results) || len(c.grants(t).Array()) > 0 {
-		t.Errorf("after a no: %v, grants %s", results, c.grants(t).Raw)
+	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":false}` })); oneCallSucceeded(results) || len(c.listGrants(t).Array()) > 0 {
+		t.Errorf("after a no: %v, grants %s", results, c.listGrants(t).Raw)
 	}
-	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":true,"grant":"gforged"}` })); ran(results) || len(c.grants(t).Array()) > 0 {
-		t.Errorf("after a forged grant: %v, grants %s", results, c.grants(t).Raw)
+	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":true,"grant":"gforged"}` })); oneCallSucceeded(results) || len(c.listGrants(t).Array()) > 0 {
+		t.Errorf("after a forged grant: %v, grants %s", results, c.listGrants(t).Raw)
 	}
 	chosen := ""
 	_, results := c.say(t, session, "move", crowd(func(q gjson.Result) string {
 		chosen = q.Get("grants.2.id").String()
 		return fmt.Sprintf(`{"confirm":true,"grant":%q}`, chosen)
 	}))
-	if all := c.grants(t).Array(); !ran(results) || len(all) != 1 || all[0].Get("id").String() != chosen || all[0].Get("uses").Int() != 1 {
+	if all := c.listGrants(t).Array(); !oneCallSucceeded(results) || len(all) != 1 || all[0].Get("id").String() != chosen || all[0].Get("uses").Int() != 1 {
 		t.Errorf("%v, chosen %s, grants %v", results, chosen, all)
 	}
 }
@@ -90,13 +92,13 @@ func TestManyAnswers(t *testing.T) {
 // A gateway that is killed while it asks a person has neither run the call nor kept a grant for it. An earlier grant
 // still holds.
 func TestKilledWhileAsking(t *testing.T) {
-	c, session := moving(t, 4, "")
-	if _, results := c.say(t, session, "move", choose("session", "notebook")); !ran(results) {
+	c, session := newMoving(t, 4, "")
+	if _, results := c.say(t, session, "move", agreeWithGrant("session", "notebook")); !oneCallSucceeded(results) {
 		t.Fatalf("%v", results)
 	}
 	killed := false
-	c.script(t, move(1), provider.Turn{Say: "done"})
-	c.say(t, c.session(t), "move", func(int64, gjson.Result) []string { // another conversation, which the grant does not cover
+	c.setScript(t, moveTurn(1), provider.Turn{Say: "done"})
+	c.say(t, c.beginSession(t), "move", func(int64, gjson.Result) []string { // another conversation, which the grant does not cover
 		killed = true
 		c.Signal(syscall.SIGKILL)
 		return nil
@@ -106,10 +108,10 @@ func TestKilledWhileAsking(t *testing.T) {
 	}
 	c.ExitCode()
 	c.Gateway = c.ServeIn(t, c.Home, c.settings)
-	if all := c.grants(t).Array(); len(all) != 1 || all[0].Get("constraint.kind").String() != "notebook" {
+	if all := c.listGrants(t).Array(); len(all) != 1 || all[0].Get("constraint.kind").String() != "notebook" {
 		t.Errorf("grants %v", all)
 	}
-	if list := call(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}); strings.Contains(list.Raw, "Moved 1") || !strings.Contains(list.Raw, "Doc 1") {
+	if list := runAction(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}); strings.Contains(list.Raw, "Moved 1") || !strings.Contains(list.Raw, "Doc 1") {
 		t.Errorf("it was moved: %s", list.Raw)
 	}
 }
@@ -117,7 +119,7 @@ func TestKilledWhileAsking(t *testing.T) {
 // A grant that was made in one process can be revoked by another, also while a call waits for a person. Both are on
 // record.
 func TestRevokedByAnotherProcess(t *testing.T) {
-	c, session := moving(t, 5, "")
+	c, session := newMoving(t, 5, "")
 	alone := filepath.Join(t.TempDir(), "other.json") // with other settings, commands do not use the gateway
 	if err := os.WriteFile(alone, []byte(`{"siyuan":{"enabled":false}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -128,28 +130,28 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 			t.Fatalf("grants revoke: %s", stderr)
 		}
 	}
-	c.say(t, session, "move", choose("session", "notebook"))
-	if _, results := c.say(t, session, "move", nobody(t)); !ran(results) {
+	c.say(t, session, "move", agreeWithGrant("session", "notebook"))
+	if _, results := c.say(t, session, "move", failIfAsked(t)); !oneCallSucceeded(results) {
 		t.Errorf("covered: %v", results)
 	}
-	id := c.grants(t).Get("0.id").String()
-	if other := c.grantsBy(t, alone).Get("0.id").String(); id == "" || other != id {
+	id := c.listGrants(t).Get("0.id").String()
+	if other := c.listGrantsWith(t, alone).Get("0.id").String(); id == "" || other != id {
 		t.Fatalf("the gateway lists %q, the file %q", id, other)
 	}
 	revoke(id, alone) // in another process
-	_, results := c.say(t, session, "move", choose("session", "notebook"))
-	if all := c.grants(t).Array(); !ran(results) || len(all) != 1 || all[0].Get("id").String() == id {
+	_, results := c.say(t, session, "move", agreeWithGrant("session", "notebook"))
+	if all := c.listGrants(t).Array(); !oneCallSucceeded(results) || len(all) != 1 || all[0].Get("id").String() == id {
 		t.Fatalf("%v, grants %v", results, all)
 	}
-	second := c.grants(t).Get("0.id").String()
-	other := c.session(t) // the grant does not cover this conversation
-	c.script(t, move(3), provider.Turn{Say: "done"})
+	second := c.listGrants(t).Get("0.id").String()
+	other := c.beginSession(t) // the grant does not cover this conversation
+	c.setScript(t, moveTurn(3), provider.Turn{Say: "done"})
 	_, results = c.say(t, other, "move", func(id int64, q gjson.Result) []string {
 		revoke(second, c.settings)
-		return choose("turn", "notebook")(id, q)
+		return agreeWithGrant("turn", "notebook")(id, q)
 	})
-	all := c.grants(t).Array()
-	if !ran(results) || len(all) != 1 || all[0].Get("scope").String() != "turn" {
+	all := c.listGrants(t).Array()
+	if !oneCallSucceeded(results) || len(all) != 1 || all[0].Get("scope").String() != "turn" {
 		t.Errorf("%v, grants %v", results, all)
 	}
 	count := func() string { // records are written with a delay
@@ -172,12 +174,12 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 
 // A grant that has expired is not listed and covers nothing: the person is asked again.
 func TestExpiredGrant(t *testing.T) {
-	c, session := moving(t, 3, "")
-	c.say(t, session, "move", choose("always", "notebook"))
-	if _, results := c.say(t, session, "move", nobody(t)); !ran(results) {
+	c, session := newMoving(t, 3, "")
+	c.say(t, session, "move", agreeWithGrant("always", "notebook"))
+	if _, results := c.say(t, session, "move", failIfAsked(t)); !oneCallSucceeded(results) {
 		t.Errorf("covered: %v", results)
 	}
-	expires, err := time.Parse(time.RFC3339, c.grants(t).Get("0.expires").String())
+	expires, err := time.Parse(time.RFC3339, c.listGrants(t).Get("0.expires").String())
 	if err != nil || time.Until(expires) < 29*24*time.Hour || time.Until(expires) > 31*24*time.Hour {
 		t.Errorf("a grant for high risk expires at %v: %v", expires, err)
 	}
@@ -188,7 +190,7 @@ func TestExpiredGrant(t *testing.T) {
 	if err := errors.Join(sqlitex.ExecuteTransient(conn, "UPDATE granted SET expires = 1", nil), conn.Close()); err != nil { // as if thirty days had passed
 		t.Fatal(err)
 	}
-	if all := c.grants(t); len(all.Array()) > 0 {
+	if all := c.listGrants(t); len(all.Array()) > 0 {
 		t.Errorf("an expired grant is listed: %s", all)
 	}
 	asked := false
@@ -204,24 +206,24 @@ func TestExpiredGrant(t *testing.T) {
 // A yes covers only what the person was shown. If another document has taken the place of the target meanwhile,
 // nothing is moved, even if a grant for its notebook was chosen, and the grant is not kept.
 func TestTargetChangesWhileAsking(t *testing.T) {
-	c, session := moving(t, 2, "")
-	for i, answer := range []func(int64, gjson.Result) []string{choose("once", ""), choose("session", "notebook")} {
+	c, session := newMoving(t, 2, "")
+	for i, answer := range []func(int64, gjson.Result) []string{agreeWithGrant("once", ""), agreeWithGrant("session", "notebook")} {
 		path := fmt.Sprintf("/Box/Doc %d", i)
 		_, results := c.say(t, session, "move", func(id int64, q gjson.Result) []string {
 			if out, stderr, code := c.Run(t, c.Home, "fs", "mv", path, fmt.Sprintf("/Box/Kept %d", i), "--yes", "--config", c.settings); code != 0 {
 				t.Fatalf("fs mv: %s%s", out, stderr)
 			}
-			call(t, c.Gateway, "fs/write", map[string]any{"path": path, "markdown": "another one"})
+			runAction(t, c.Gateway, "fs/write", map[string]any{"path": path, "markdown": "another one"})
 			return answer(id, q)
 		})
-		if ran(results) || !strings.Contains(fmt.Sprint(results), "state_changed") {
+		if oneCallSucceeded(results) || !strings.Contains(fmt.Sprint(results), "state_changed") {
 			t.Errorf("%s: %v", path, results)
 		}
-		if list := call(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}).Raw; strings.Contains(list, "Moved") || strings.Count(list, path[len("/Box/"):]) == 0 {
+		if list := runAction(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}).Raw; strings.Contains(list, "Moved") || strings.Count(list, path[len("/Box/"):]) == 0 {
 			t.Errorf("%s: %s", path, list)
 		}
 	}
-	if all := c.grants(t).Array(); len(all) > 0 {
+	if all := c.listGrants(t).Array(); len(all) > 0 {
 		t.Errorf("grants %v", all)
 	}
 }

@@ -17,10 +17,10 @@ import (
 	"collie/test/gateway"
 )
 
-// swapped is a handler that can be replaced while it serves.
-type swapped struct{ atomic.Pointer[http.Handler] }
+// swappableHandler is a handler that can be replaced while it serves.
+type swappableHandler struct{ atomic.Pointer[http.Handler] }
 
-func (s *swapped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *swappableHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := s.Load()
 	if h == nil {
 		http.Error(w, "no script yet", http.StatusServiceUnavailable)
@@ -35,7 +35,7 @@ type chatting struct {
 	gateway.Programs
 	*gateway.Gateway
 	settings string
-	model    *swapped
+	model    *swappableHandler
 }
 
 // newChatting starts a gateway with these MCP servers.
@@ -47,20 +47,20 @@ func newChatting(t *testing.T, servers ...gateway.Server) *chatting {
 // newChattingWith is newChatting with other members of the settings; they must have a section "siyuan".
 func newChattingWith(t *testing.T, members string, servers ...gateway.Server) *chatting {
 	t.Helper()
-	model := &swapped{}
+	model := &swappableHandler{}
 	at := httptest.NewServer(model)
 	t.Cleanup(func() {
 		at.CloseClientConnections()
 		at.Close()
 	})
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, servers, members, `"agent":{"model":"fake/m"}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
 	return &chatting{Programs: p, Gateway: p.Serve(t, settings), settings: settings, model: model}
 }
 
-// script makes the model follow these turns from now on.
-func (c *chatting) script(t *testing.T, turns ...provider.Turn) {
+// setScript makes the model follow these turns from now on.
+func (c *chatting) setScript(t *testing.T, turns ...provider.Turn) {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}, provider.Options{})
 	if err != nil {
@@ -70,8 +70,8 @@ func (c *chatting) script(t *testing.T, turns ...provider.Turn) {
 	c.model.Store(&h)
 }
 
-// calls returns a turn in which the model calls a tool.
-func calls(tool string, args map[string]any) provider.Turn {
+// callTurn returns a turn in which the model calls a tool.
+func callTurn(tool string, args map[string]any) provider.Turn {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err)
@@ -79,12 +79,12 @@ func calls(tool string, args map[string]any) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: tool, Args: raw}}}
 }
 
-// notebook makes a notebook with level rw and documents of two paragraphs each, and returns its id.
-func (c *chatting) notebook(t *testing.T, name string, titles ...string) (box string) {
+// makeNotebook makes a notebook with level rw and documents of two paragraphs each, and returns its id.
+func (c *chatting) makeNotebook(t *testing.T, name string, titles ...string) (box string) {
 	t.Helper()
-	box = call(t, c.Gateway, "notebook/create", map[string]any{"name": name}).Get("id").String()
+	box = runAction(t, c.Gateway, "notebook/create", map[string]any{"name": name}).Get("id").String()
 	for _, title := range titles {
-		call(t, c.Gateway, "fs/write", map[string]any{"path": "/" + name + "/" + title, "markdown": "first words of " + title + "\n\nlast words of " + title})
+		runAction(t, c.Gateway, "fs/write", map[string]any{"path": "/" + name + "/" + title, "markdown": "first words of " + title + "\n\nlast words of " + title})
 	}
 	if out, stderr, code := c.Run(t, c.Home, "siyuan", "permission", "set", box, "rw", "--config", c.settings); code != 0 {
 		t.Fatalf("set a level: %s%s", out, stderr)
@@ -92,17 +92,17 @@ func (c *chatting) notebook(t *testing.T, name string, titles ...string) (box st
 	return box
 }
 
-// session begins a conversation and returns its id.
-func (c *chatting) session(t *testing.T) string {
+// beginSession begins a conversation and returns its id.
+func (c *chatting) beginSession(t *testing.T) string {
 	t.Helper()
-	_, made := post(t, "POST", c.URL+"/api/v1/sessions", c.Control(t), `{}`)
+	_, made := sendJSON(t, "POST", c.URL+"/api/v1/sessions", c.Control(t), `{}`)
 	return made.Get("id").String()
 }
 
-// last returns the id of the message that the next message of a conversation follows.
-func (c *chatting) last(t *testing.T, session string) string {
+// lastMessage returns the id of the message that the next message of a conversation follows.
+func (c *chatting) lastMessage(t *testing.T, session string) string {
 	t.Helper()
-	_, view := post(t, "GET", c.URL+"/api/v1/sessions/"+session, c.Control(t), "")
+	_, view := sendJSON(t, "GET", c.URL+"/api/v1/sessions/"+session, c.Control(t), "")
 	if n := view.Get("path.#").Int(); n > 0 {
 		return view.Get(fmt.Sprintf("path.%d.id", n-1)).String()
 	}
@@ -114,7 +114,7 @@ func (c *chatting) last(t *testing.T, session string) string {
 func (c *chatting) say(t *testing.T, session, text string, answer func(id int64, q gjson.Result) []string) (end gjson.Result, results []gjson.Result) {
 	t.Helper()
 	first, err := json.Marshal(map[string]any{
-		"userMessage": map[string]string{"text": text, "parentId": c.last(t, session)}, "capabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}},
+		"userMessage": map[string]string{"text": text, "parentId": c.lastMessage(t, session)}, "capabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,9 +155,9 @@ func (c *chatting) say(t *testing.T, session, text string, answer func(id int64,
 	return gjson.Result{}, results // the gateway has ended
 }
 
-// choose returns an answer function that agrees and chooses the first offered grant of a scope and a kind. If none is
+// agreeWithGrant returns an answer function that agrees and chooses the first offered grant of a scope and a kind. If none is
 // offered, it agrees to the one call.
-func choose(scope, kind string) func(int64, gjson.Result) []string {
+func agreeWithGrant(scope, kind string) func(int64, gjson.Result) []string {
 	return func(id int64, q gjson.Result) []string {
 		grant := q.Get(fmt.Sprintf(`grants.#(scope==%q)#|#(kind==%q).id`, scope, kind)).String()
 		if grant == "" {
@@ -167,14 +167,14 @@ func choose(scope, kind string) func(int64, gjson.Result) []string {
 	}
 }
 
-// grants returns the output of `collie grants list`, which asks the gateway.
-func (c *chatting) grants(t *testing.T) gjson.Result {
+// listGrants returns the output of `collie grants list`, which asks the gateway.
+func (c *chatting) listGrants(t *testing.T) gjson.Result {
 	t.Helper()
-	return c.grantsBy(t, c.settings)
+	return c.listGrantsWith(t, c.settings)
 }
 
-// grantsBy is grants with other settings, so that the command reads the file itself.
-func (c *chatting) grantsBy(t *testing.T, settings string) gjson.Result {
+// listGrantsWith is listGrants with other settings, so that the command reads the file itself.
+func (c *chatting) listGrantsWith(t *testing.T, settings string) gjson.Result {
 	t.Helper()
 	out, stderr, code := c.Run(t, c.Home, "grants", "list", "--json", "--config", settings)
 	if code != 0 {

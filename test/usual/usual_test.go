@@ -19,10 +19,10 @@ import (
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(gateway.BuildAndRun(m)) }
 
-// post sends a request with a token and a JSON body.
-func post(t *testing.T, method, url, token, body string) (status int, answer gjson.Result) {
+// sendJSON sends a request with a token and a JSON body.
+func sendJSON(t *testing.T, method, url, token, body string) (status int, answer gjson.Result) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -42,23 +42,23 @@ func post(t *testing.T, method, url, token, body string) (status int, answer gjs
 	return resp.StatusCode, gjson.ParseBytes(raw)
 }
 
-// call runs an action through the API, as a command at a terminal does, and returns its result.
-func call(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gjson.Result {
+// runAction runs an action through the API, as a command at a terminal does, and returns its result.
+func runAction(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gjson.Result {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"name": name, "args": args})
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, answer := post(t, "POST", g.URL+"/api/v1/calls", g.Control(t), string(body))
+	status, answer := sendJSON(t, "POST", g.URL+"/api/v1/calls", g.Control(t), string(body))
 	if status != http.StatusOK || answer.Get("isError").Bool() {
 		t.Fatalf("%s: status %d, %s", name, status, answer.Raw)
 	}
 	return gjson.Parse(answer.Get("result.content.0.text").String())
 }
 
-// server runs an MCP server with the recorded tools of a public server, which all answer "ok", and returns its entry
+// serveRecorded runs an MCP server with the recorded tools of a public server, which all answer "ok", and returns its entry
 // for the settings.
-func server(t *testing.T, recorded string) string {
+func serveRecorded(t *testing.T, recorded string) string {
 	t.Helper()
 	var definitions []json.RawMessage
 	for _, s := range catalogs.Servers() {
@@ -100,34 +100,34 @@ func server(t *testing.T, recorded string) string {
 	return fmt.Sprintf(`{"type":"http","url":%q}`, at.URL)
 }
 
-// one returns the id of the first block that a condition selects.
-func one(t *testing.T, g *gateway.Gateway, where string) string {
+// firstBlock returns the id of the first block that a condition selects.
+func firstBlock(t *testing.T, g *gateway.Gateway, where string) string {
 	t.Helper()
-	return call(t, g, "search/query_sql", map[string]any{"stmt": "SELECT id FROM blocks WHERE " + where}).Get("data.0.id").String()
+	return runAction(t, g, "search/query_sql", map[string]any{"stmt": "SELECT id FROM blocks WHERE " + where}).Get("data.0.id").String()
 }
 
 // TestUsualCalls makes the calls of calls.jsonl, as MCP clients usually make them, and checks for each one whether it
 // runs, a person is asked, or it is refused.
 func TestUsualCalls(t *testing.T) {
-	p := gateway.Place(t)
+	p := gateway.LinkPrograms(t)
 	settings := p.Settings(t, []gateway.Server{
-		{Name: "commander", Entry: server(t, "desktop-commander")},
-		{Name: "git", Entry: server(t, "git")},
-		{Name: "browser", Entry: server(t, "playwright")},
-		{Name: "pages", Entry: server(t, "notion")},
+		{Name: "commander", Entry: serveRecorded(t, "desktop-commander")},
+		{Name: "git", Entry: serveRecorded(t, "git")},
+		{Name: "browser", Entry: serveRecorded(t, "playwright")},
+		{Name: "pages", Entry: serveRecorded(t, "notion")},
 	}, `"siyuan":{}`)
 	g := p.Serve(t, settings)
-	box := call(t, g, "notebook/create", map[string]any{"name": "Box"}).Get("id").String()
+	box := runAction(t, g, "notebook/create", map[string]any{"name": "Box"}).Get("id").String()
 	for _, title := range []string{"Plans", "Diary", "Recipes", "读书笔记", "Projects", "Kept", "Kept/Child"} {
-		call(t, g, "fs/write", map[string]any{"path": "/Box/" + title, "markdown": "words about #tea# and others\n\nmore words in " + title})
+		runAction(t, g, "fs/write", map[string]any{"path": "/Box/" + title, "markdown": "words about #tea# and others\n\nmore words in " + title})
 	}
 	if out, stderr, code := p.Run(t, g.Home, "siyuan", "permission", "set", box, "rwd", "--config", settings); code != 0 {
 		t.Fatalf("set a level: %s%s", out, stderr)
 	}
 	stands := strings.NewReplacer(
-		"$box", box, "$doc", one(t, g, "type='d' AND content='Plans'"), "$other", one(t, g, "type='d' AND content='Diary'"),
-		"$kept", one(t, g, "type='d' AND content='Kept'"), "$child", one(t, g, "type='d' AND content='Child'"),
-		"$block", one(t, g, "type='p' AND content='more words in Kept'"),
+		"$box", box, "$doc", firstBlock(t, g, "type='d' AND content='Plans'"), "$other", firstBlock(t, g, "type='d' AND content='Diary'"),
+		"$kept", firstBlock(t, g, "type='d' AND content='Kept'"), "$child", firstBlock(t, g, "type='d' AND content='Child'"),
+		"$block", firstBlock(t, g, "type='p' AND content='more words in Kept'"),
 	)
 	token, _, _ := g.Keys(t)
 	f, err := os.Open("calls.jsonl")
@@ -139,7 +139,7 @@ func TestUsualCalls(t *testing.T) {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		c := gjson.Parse(lines.Text())
 		name := strings.Replace(c.Get("name").String(), "__", "/", 1)
-		_, answer := post(t, "POST", g.URL+"/api/v1/calls", token, fmt.Sprintf(`{"name":%q,"args":%s}`, name, stands.Replace(c.Get("args").Raw)))
+		_, answer := sendJSON(t, "POST", g.URL+"/api/v1/calls", token, fmt.Sprintf(`{"name":%q,"args":%s}`, name, stands.Replace(c.Get("args").Raw)))
 		got := "run"
 		switch answer.Get("error.type").String() {
 		case string(tool.Unconfirmed):
@@ -159,14 +159,14 @@ func TestUsualCalls(t *testing.T) {
 			t.Errorf("%s: %s, %s", lines.Text(), got, answer.Raw)
 		}
 	}
-	noStore(t, g)
+	checkNoStore(t, g)
 	if fmt.Sprint(counted) != "map[high:15 low:40 medium:25 none:120]" || failed > 0 {
 		t.Errorf("%v calls, %d failed by themselves", counted, failed)
 	}
 }
 
-// noStore fails the test if the database of conversations and grants was made.
-func noStore(t *testing.T, g *gateway.Gateway) {
+// checkNoStore fails the test if the database of conversations and grants was made.
+func checkNoStore(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(g.Home, "data", "collie.db")); !os.IsNotExist(err) {
 		t.Errorf("calls of clients have opened the store: %v", err)
