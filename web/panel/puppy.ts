@@ -4,7 +4,7 @@
 import type { Doing, Pose } from '../src/store/puppy.svelte'
 import { draw } from './drawing'
 import { doingOf, readEvent, type PuppyEvent } from './events'
-import { readFile } from './files'
+import { NoFile, readFile } from './files'
 import { colon, t, type Text } from './texts'
 
 const eventsFile = '/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyEvents.json'
@@ -18,12 +18,13 @@ const words: Record<Doing, Text> = {
   idle: 'has nothing to do', reading: 'reads', writing: 'writes', deleting: 'deletes', moving: 'moves something', dangerous: 'wants your answer', success: 'is done', error: 'has failed',
 }
 
-const part = (value: unknown, otherwise: number) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : otherwise)
+/** fraction returns a value that is a number from 0 to 1, and otherwise another one. */
+const fraction = (value: unknown, otherwise: number) => (typeof value === 'number' && value >= 0 && value <= 1 ? value : otherwise)
 
 function keptPlace(): { x: number; y: number } {
   try {
     const kept = JSON.parse(localStorage.getItem(stored.place) ?? '')
-    return { x: part(kept.x, 1), y: part(kept.y, 1) }
+    return { x: fraction(kept.x, 1), y: fraction(kept.y, 1) }
   } catch {
     return { x: 0.98, y: 0.92 }
   }
@@ -40,7 +41,7 @@ export class Puppy {
   private pose: Pose = 'sit'
   private timers = { poll: 0, end: 0, pose: 0 }
   private closed = false
-  private held: { x: number; y: number } | null = null
+  private held: { x: number; y: number } | null = null // where the pointer went down, as long as it is down
 
   /** answer is called when a person clicks a puppy that wants an answer. */
   constructor(private answer: () => void) {
@@ -106,8 +107,8 @@ export class Puppy {
     if (!this.hidden && !this.testing && !document.hidden) {
       try {
         this.take(readEvent(await readFile(eventsFile)))
-      } catch {
-        // there is no file yet, or the kernel is starting
+      } catch (e) {
+        if (e instanceof NoFile) this.take(null) // else the kernel is starting, and may have events from before
       }
     }
     if (!this.closed) this.timers.poll = window.setTimeout(() => void this.poll(), pollEvery)

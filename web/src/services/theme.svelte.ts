@@ -3,8 +3,9 @@ import { around } from './frame'
 export type Theme = 'system' | 'light' | 'dark'
 
 const stored = 'collie.theme'
-const surrounding = around<Theme>('theme', ['light', 'dark'])
+const surrounding = around<Theme>('theme', ['light', 'dark']) // of SiYuan's window, where this page is its panel
 
+/** first returns the theme of the window around the page, or the one that was chosen here before. */
 function first(): Theme {
   if (surrounding) return surrounding
   const chosen = localStorage.getItem(stored)
@@ -17,6 +18,7 @@ export function theme(): Theme {
   return state.theme
 }
 
+/** wear shows the page in a theme, and keeps it as the person's choice unless the window around the page decides. */
 export function wear(to: Theme): void {
   state.theme = to
   if (!surrounding) localStorage.setItem(stored, to)

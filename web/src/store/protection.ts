@@ -3,7 +3,7 @@
 
 import { soon } from './gateway.svelte'
 
-/** activeSessions are the turns that this page has sent, by session, until it hears how they ended. */
+/** activeSessions are the turns that this page has sent or heard of, by session, until it hears how they ended. */
 export const activeSessions = new Map<string, Map<string, number>>()
 
 const leak = 10 * 60_000 // milliseconds without a word of a turn, after which it is not waited for any longer

@@ -29,6 +29,7 @@ export interface Server {
 /** Change is a tool definition that is not what it was. */
 export interface Change {
   changed: string[]
+  hash: string
   was?: Record<string, unknown>
   now: Record<string, unknown>
 }
@@ -64,8 +65,10 @@ export function operate(name: string, what: Operation): Promise<void> {
   return busily(name, () => call('POST', `${path(name)}/${what}`, {}))
 }
 
-export function approve(name: string, tools: string[]): Promise<void> {
-  return busily(name, () => call('POST', path(name) + '/approve', { tools }))
+/** approve accepts definitions as they were shown. If one of them has changed since, none is accepted. */
+export function approve(name: string, shown: Record<string, Change>): Promise<void> {
+  const hashes = Object.fromEntries(Object.entries(shown).map(([tool, change]) => [tool, change.hash]))
+  return busily(name, () => call('POST', path(name) + '/approve', { hashes }))
 }
 
 async function busily(name: string, f: () => Promise<unknown>): Promise<void> {

@@ -7,11 +7,11 @@ export type Value = string | boolean | string[]
 
 export interface Setting {
   path: string
-  kind: 'text' | 'list' | 'switch' | 'choice' | 'shown'
+  kind: 'text' | 'list' | 'switch' | 'choice' | 'shown' // shown: it cannot be changed here
   choices?: string[]
   value: Value
-  source?: string
-  live: boolean
+  source?: string // the file or flag that sets it; none for a default
+  live: boolean // a change takes effect at once, else after a restart
 }
 
 class Settings {
