@@ -52,7 +52,7 @@ func checkFences(file *ast.File, folder string, report func(ast.Node, string)) {
 		}
 		for up := imported; up != "."; up = path.Dir(up) { // the nearest fence applies
 			if open, fenced := fences[up]; fenced {
-				if !listed(folder, open) {
+				if !matchesAny(folder, open) {
 					report(spec, "may not import "+imported)
 				}
 				break
@@ -66,7 +66,7 @@ func checkFences(file *ast.File, folder string, report func(ast.Node, string)) {
 		}
 		if pkg, ok := sel.X.(*ast.Ident); ok {
 			used := names[pkg.Name] + "." + sel.Sel.Name
-			if open, fenced := fences[used]; fenced && !listed(folder, open) {
+			if open, fenced := fences[used]; fenced && !matchesAny(folder, open) {
 				report(sel, "may not use "+used)
 			}
 		}

@@ -40,7 +40,7 @@ func TestOptionsAreSet(t *testing.T) {
 	t.Parallel()
 	set, fields := map[types.Object]bool{}, map[types.Object]string{}
 	for _, f := range ownFiles(t) {
-		noteSet(f.syntax, f.info, set)
+		addSetFields(f.syntax, f.info, set)
 		if supportsTests(strings.TrimPrefix(f.in.Path(), "collie/internal/")) {
 			continue
 		}
@@ -80,8 +80,8 @@ func TestOptionsAreSet(t *testing.T) {
 	}
 }
 
-// noteSet notes the fields that a file sets: by name or place in a literal, by assignment, or through their address.
-func noteSet(f *ast.File, info *types.Info, set map[types.Object]bool) {
+// addSetFields adds to set the fields that a file sets: by name or place in a literal, by assignment, or through their address.
+func addSetFields(f *ast.File, info *types.Info, set map[types.Object]bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.KeyValueExpr:

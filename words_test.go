@@ -164,7 +164,7 @@ func slips(t *testing.T, tree fs.FS) (found []string) {
 			}
 		}
 		for _, d := range dialect {
-			if !listed(folder, d.free) {
+			if !matchesAny(folder, d.free) {
 				continue
 			}
 			for _, word := range []string{d.word, strings.ToUpper(d.word[:1]) + d.word[1:]} {
