@@ -304,3 +304,31 @@ func TestFindReplace(t *testing.T) {
 		t.Errorf("what is gone is still found: %v", got)
 	}
 }
+
+func TestFindReplaceKeepsMarkup(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	for _, c := range []struct{ text, kinds, from, to, want string }{
+		{"| a | b-c |\n| --- | :-: |\n| **x-y** | z - |", "text strong", "-", "+", "|a|b+c|\n| ---------| :---: |\n|**x+y**|z +|"},
+		{"| a | b |\n| --- | --- |\n| c | d |", "text", "c", "1|2\n3", "|a|b|\n| ---| ---|\n|1\\|2<br />3|d|"},
+		{"| a | b |\n| --- | --- |\n| c | d |", "text", "|", "/", "|a|b|\n| ---| ---|\n|c|d|"},
+		{"see <u>u</u> and <sub>sub</sub>", "u sub", "u", "v", "see <u>v</u> and <sub>svb</sub>"},
+		{"a <b class=\"ab\">b</b> &amp; amp", "text", "a", "x", "x <b class=\"ab\">b</b> &amp; xmp"},
+		{"**$5** and `` ` ``", "strong code", "$5", "6", "**6** and `` ` ``"},
+		{"[old](old.md \"old\") ![old](old.png \"old\")", "aTitle imgSrc", "old", "new", "[old](old.md \"new\") ![old](new.png \"old\")"},
+		{"[old](old.md \"old\") ![old](old.png \"old\")", "aText imgText imgTitle", "old", "new", "[new](old.md \"old\") ![new](old.png \"new\")"},
+		{"x $old$ **old *old***", "inlineMath em", "old", "new", "x $new$ **old *new***"},
+		{"((20990101000000-abcdefg 'abc'))", "blockRef", "abc", "d", "((20990101000000-abcdefg 'd'))"},
+		{"<https://old.example/old>", "aText", "old", "new", "[https://new.example/new](https://old.example/old)"},
+	} {
+		_, blocks := v.createDocument("Doc", c.text)
+		types := object{}
+		for kind := range strings.FieldsSeq(c.kinds) {
+			types[kind] = true
+		}
+		v.Ask("/api/search/findReplace", object{"k": c.from, "r": c.to, "ids": blocks, "replaceTypes": types})
+		if got := v.Block(blocks[0]).Text; got != c.want {
+			t.Errorf("%q for %q in %s of\n%s\ngives\n%s\nwant\n%s", c.to, c.from, c.kinds, c.text, got, c.want)
+		}
+	}
+}

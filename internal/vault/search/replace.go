@@ -2,12 +2,10 @@ package search
 
 import (
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"collie/internal/vault/api"
 	"collie/internal/vault/edit"
-	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
 )
@@ -60,40 +58,4 @@ func replaceInTitle(tx *workspace.Tx, d *tree.Document, replace func(string) str
 	}
 	edit.SaveBefore(tx, d)
 	edit.Rename(d, title)
-}
-
-// literalKinds are the kinds of leaves whose text is replaced as a whole, with their names in replaceTypes.
-var literalKinds = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
-
-// replaceInLeaf returns the text of a leaf after a replacement in those spans whose kind isReplaced accepts.
-func replaceInLeaf(b *tree.Block, replace func(string) string, isReplaced func(kind string) bool) string {
-	if name := literalKinds[b.Kind]; name != "" {
-		if isReplaced(name) {
-			return replace(b.Text)
-		}
-		return b.Text
-	}
-	var out strings.Builder
-	for _, s := range markup.Spans(b.Text) {
-		switch kind := spanName(s.Kind); {
-		case kind == "text" && isReplaced(kind):
-			out.WriteString(replace(s.Markdown))
-		case kind != "text" && isReplaced(kind):
-			out.WriteString(strings.Replace(s.Markdown, s.Content, replace(s.Content), 1))
-		default:
-			out.WriteString(s.Markdown)
-		}
-	}
-	return out.String()
-}
-
-// spanName returns the name of a kind of span in replaceTypes.
-func spanName(kind string) string {
-	switch kind {
-	case "":
-		return "text"
-	case "a", "img":
-		return kind + "Text"
-	}
-	return kind
 }
