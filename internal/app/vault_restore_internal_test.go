@@ -14,6 +14,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 	vaultadmin "collie/internal/vault/admin"
+	"collie/internal/vault/workspace"
 )
 
 // makeVaultWithNote creates a vault with one document and returns the settings.
@@ -87,6 +88,74 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s: %v is left", name, left)
 		}
 	}
+}
+
+// TestVaultBehindALink restores and salvages a vault whose path is a symbolic link. SQLite keeps the log beside the file itself.
+func TestVaultBehindALink(t *testing.T) {
+	t.Parallel()
+	cfg := makeVaultWithNote(t, "as it was")
+	backup := makeBackup(t, cfg)
+	file := filepath.Join(t.TempDir(), "elsewhere.db")
+	if err := os.Rename(cfg.Vault.File, file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, cfg.Vault.File); err != nil {
+		t.Skip("this system has no symbolic links for this user:", err)
+	}
+	w, err := workspace.Open(t.Context(), file, workspace.Options{}) // as long as it is open, the log is not merged
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	notes := filepath.Join(t.TempDir(), "Later")
+	if err := os.MkdirAll(notes, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(notes, "later.md"), []byte("only in the log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := OpenVaultToFill(cfg, config.EnvOf(), slog.New(slog.DiscardHandler))
+	defer v.Close()
+	if _, err := v.Import(t.Context(), notes, vaultadmin.FolderImport{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := v.Info(t.Context()); err != nil || info.Size <= fileSize(t, file) || fileSize(t, file+"-wal") == 0 {
+		t.Errorf("%d bytes without the log, %+v, %v", fileSize(t, file), info, err)
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, _, err := OpenVault(cfg, nil).Salvage(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if page, err := os.ReadFile(filepath.Join(dir, "Later", "later.md")); err != nil || !strings.Contains(string(page), "only in the log") {
+		t.Errorf("what is only in the log is not salvaged: %s, %v", page, err)
+	}
+	if err := errors.Join(v.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+"-wal", []byte("of another file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenVault(cfg, nil).Restore(t.Context(), backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(cfg.Vault.File); err != nil || to != file {
+		t.Errorf("the link leads to %q: %v", to, err)
+	}
+	if _, err := os.Stat(file + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the log of the file that was replaced is still there:", err)
+	}
+	if got := readNote(t, cfg); !strings.Contains(got, "as it was") {
+		t.Error(got)
+	}
+}
+
+func fileSize(t *testing.T, file string) int64 {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }
 
 func TestRestoreRefuses(t *testing.T) {

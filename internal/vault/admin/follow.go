@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"collie/internal/vault/workspace"
 )
 
 // This file keeps a folder equal to a notebook, by watching both.
@@ -126,7 +128,7 @@ func isHidden(at string) bool { return strings.HasPrefix(filepath.Base(at), ".")
 func (f *follower) vaultStamp() string {
 	var parts []string
 	for _, suffix := range []string{"", "-wal"} {
-		if info, err := os.Stat(f.vault + suffix); err == nil {
+		if info, err := os.Stat(workspace.RealPath(f.vault) + suffix); err == nil {
 			parts = append(parts, info.ModTime().Format(time.RFC3339Nano), strconv.FormatInt(info.Size(), 10))
 		}
 	}

@@ -54,7 +54,8 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 	if err := v.MayRestore(backup); err != nil {
 		return r, err
 	}
-	dir := filepath.Dir(v.Path())
+	file := workspace.RealPath(v.Path())
+	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return r, FileError(op, dir, err)
 	}
@@ -70,22 +71,22 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 	defer cleanup()
 	restored := filepath.Join(part, "vault.db")
 	for _, suffix := range []string{"", "-wal"} { // a copy made by hand may have a log
-		if err := copyFile(ctx, backup+suffix, restored+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+		if err := copyFile(ctx, workspace.RealPath(backup)+suffix, restored+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return r, FileError(op, backup, err)
 		}
 	}
 	if r.Info, err = checkBackup(ctx, op, backup, restored, progress); err != nil {
 		return r, err
 	}
-	if r.Kept, err = keepCopy(v.Path(), time.Now()); err != nil {
+	if r.Kept, err = keepCopy(file, time.Now()); err != nil {
 		return r, FileError(op, v.Path(), err)
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Remove(v.Path() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(file + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return r, FileError(op, v.Path(), err)
 		}
 	}
-	if err := os.Rename(restored, v.Path()); err != nil {
+	if err := os.Rename(restored, file); err != nil {
 		return r, FileError(op, v.Path(), err)
 	}
 	if d, err := os.Open(dir); err == nil { // makes the name survive a crash of the machine

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"collie/internal/vault/workspace"
 )
 
 // This file reads the pages of an SQLite file and its log without SQLite.
@@ -38,7 +40,7 @@ func openPages(path string) (*pages, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	p := &pages{file: f, count: int((info.Size() + pageSize - 1) / pageSize), log: map[int][]byte{}}
-	wal, err := os.ReadFile(path + "-wal")
+	wal, err := os.ReadFile(workspace.RealPath(path) + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -25,7 +25,7 @@ type Info struct {
 func (w *Workspace) Info(ctx context.Context) (Info, error) {
 	info := Info{Path: w.path, Version: w.version}
 	for _, suffix := range []string{"", "-wal"} {
-		if f, err := os.Stat(w.path + suffix); err == nil {
+		if f, err := os.Stat(RealPath(w.path) + suffix); err == nil {
 			info.Size += f.Size()
 		}
 	}

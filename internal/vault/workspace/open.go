@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -258,6 +259,15 @@ func configure(conn *sqlite.Conn, write bool) error {
 		}
 	}
 	return registerFunctions(conn)
+}
+
+// RealPath returns the file that path leads to through symbolic links, and path itself if there is no such file. SQLite keeps
+// the log beside that file.
+func RealPath(path string) string {
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file
+	}
+	return path
 }
 
 // Path returns the path of the file.

@@ -81,7 +81,7 @@ const (
 // only appends to the log. If a reader does not finish in time, trimLog tries again after as much growth.
 func (w *Workspace) trimLog(conn *sqlite.Conn) {
 	size := func() int64 {
-		f, err := os.Stat(w.path + "-wal")
+		f, err := os.Stat(RealPath(w.path) + "-wal")
 		if err != nil {
 			return 0
 		}
