@@ -135,8 +135,12 @@ func (f *follower) vaultStamp() string {
 	return strings.Join(parts, " ")
 }
 
-// watch asks the system to report changes of the folder.
+// watch asks the system to report changes of the folder. On a network drive the system would report its own alone.
 func (f *follower) watch() {
+	if isRemote(f.dir) {
+		f.o.Logger.Info("the folder is on a network drive: it is compared from time to time", "folder", f.dir, "every", pollTime*unheardPolls)
+		return
+	}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		f.o.Logger.Warn("the system sends no notices of changes: the folder is compared from time to time", "folder", f.dir, "error", err)
