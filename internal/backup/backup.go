@@ -139,7 +139,7 @@ func writePart(ctx context.Context, dir string, p Part, m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	w := &partWriter{ctx: ctx, dir: dir, own: own, part: p, manifest: m, walked: map[string]bool{root: true}}
+	w := &partWriter{ctx: ctx, dir: dir, own: own, part: p, manifest: m, root: root}
 	return w.folder(root, "")
 }
 
@@ -150,7 +150,10 @@ type partWriter struct {
 	own      os.FileInfo // of dir, which a link may lead to: a backup must not copy itself
 	part     Part
 	manifest *Manifest
-	walked   map[string]bool // folders that links lead to, so that a link to a folder above ends
+	root     string
+	// walked has the folders that were copied below the link that is being followed, so that links end that lead to a folder
+	// above or to each other; nil outside of links, each of which is followed.
+	walked map[string]bool
 }
 
 // folder copies what lies in a folder. at is its path in the part.
@@ -203,13 +206,25 @@ func (w *partWriter) link(file, at string) error {
 		return err
 	case w.skips(at, info.IsDir()):
 		return nil
-	case info.IsDir() && !w.walked[to]:
-		w.walked[to] = true
-		return w.folder(to, at)
+	case info.IsDir():
+		return w.linkedFolder(to, at)
 	case info.Mode().IsRegular():
 		return w.file(to, at)
 	}
 	return nil
+}
+
+// linkedFolder copies a folder that a link leads to.
+func (w *partWriter) linkedFolder(to, at string) error {
+	if w.walked == nil {
+		w.walked = map[string]bool{w.root: true}
+		defer func() { w.walked = nil }()
+	}
+	if w.walked[to] {
+		return nil
+	}
+	w.walked[to] = true
+	return w.folder(to, at)
 }
 
 func (w *partWriter) isOwn(d fs.DirEntry) bool {

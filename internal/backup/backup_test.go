@@ -61,6 +61,41 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// TestBackupFollowsLinks backs up two links to one folder, and folders that link to each other and to the one above.
+func TestBackupFollowsLinks(t *testing.T) {
+	t.Parallel()
+	home, elsewhere, dir, back := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "b"), t.TempDir()
+	writeFile(t, filepath.Join(home, "one.txt"), "one")
+	writeFile(t, filepath.Join(elsewhere, "a", "two.txt"), "two")
+	writeFile(t, filepath.Join(elsewhere, "b", "three.txt"), "three")
+	for link, to := range map[string]string{
+		filepath.Join(home, "first"): filepath.Join(elsewhere, "a"), filepath.Join(home, "second"): filepath.Join(elsewhere, "a"),
+		filepath.Join(elsewhere, "a", "b"): filepath.Join(elsewhere, "b"), filepath.Join(elsewhere, "b", "a"): filepath.Join(elsewhere, "a"),
+		filepath.Join(elsewhere, "b", "home"): home,
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip("this system has no symbolic links for this user:", err)
+		}
+	}
+	if _, err := backup.Write(t.Context(), dir, []backup.Part{{Name: "data", Dir: home}}, backup.Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := backup.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Restore(t.Context(), "data", back, nil); n != 5 || err != nil {
+		t.Errorf("%d files: %v", n, err)
+	}
+	for name, want := range map[string]string{
+		"one.txt": "one", "first/two.txt": "two", "second/two.txt": "two", "first/b/three.txt": "three", "second/b/three.txt": "three",
+	} {
+		if got, err := os.ReadFile(filepath.Join(back, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
+		}
+	}
+}
+
 // TestOpenRefuses opens folders without a manifest, and with manifests that Open must refuse.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
