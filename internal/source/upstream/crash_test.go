@@ -5,6 +5,9 @@ package upstream_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,6 +54,26 @@ func TestStateWhileACrashedProcessLives(t *testing.T) {
 	}
 	calls.Wait() // it is known by then how the process ended
 	await.Never(t, 300*time.Millisecond, "the server answers and is not ready", func() bool { return s.Status().State != tool.StateReady })
+}
+
+// A server that has closed its output is started again only when its process has ended, which may hold a lock.
+func TestRestartWaitsForTheProcess(t *testing.T) {
+	t.Parallel()
+	lock := filepath.Join(t.TempDir(), "lock")
+	s := startServer(t, shellEntry(t, fmt.Sprintf(`mkdir '%s' || touch '%[1]s.twice'; exec 3<&0; "$@" <&3 3<&- & exec >&- <&- 3<&-; wait; sleep 0.4; rmdir '%[1]s'`, lock)))
+	var calls sync.WaitGroup
+	calls.Go(func() { _, _ = s.Run(t.Context(), newToolCall("crash", "{}")) }) // returns when the process has ended
+	for range 20 {                                                             // some of them while the old process lives
+		calls.Go(func() { _, _ = s.Run(t.Context(), newToolCall("echo", "{}")) })
+		await.Moment(10 * time.Millisecond)
+	}
+	calls.Wait()
+	if _, err := s.Run(t.Context(), newToolCall("echo", "{}")); err != nil {
+		t.Errorf("a call after that: %v", err)
+	}
+	if _, err := os.Stat(lock + ".twice"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it was started while its process lived:", err)
+	}
 }
 
 // legacyCaller is a client of the legacy era.

@@ -36,8 +36,25 @@ type slots struct {
 	opening map[slot]*opening
 	eras    eras
 
-	stopping chan struct{} // closed when connections that were given up have ended; nil if none
-	closed   bool          // set by Close: nothing is started after it
+	ending  int           // how many groups of connections that were given up have not ended yet
+	noneEnd chan struct{} // closed when ending is 0 again; nil if it is 0
+	closed  bool          // set by Close: nothing is started after it
+}
+
+// beginEnd records that connections are being closed. A new start waits for endEnd, since their process may hold a lock or a
+// port.
+func (p *slots) beginEnd() {
+	if p.ending == 0 {
+		p.noneEnd = make(chan struct{})
+	}
+	p.ending++
+}
+
+func (p *slots) endEnd() {
+	if p.ending--; p.ending == 0 {
+		close(p.noneEnd)
+		p.noneEnd = nil
+	}
 }
 
 // eras records what is known of the eras that a server speaks.

@@ -24,13 +24,13 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	}
 	old := s.servers
 	next := make([]*Server, 0, len(specs))
-	var fresh, removed, woken []*Server // woken: kept, and to run always from now on
+	var fresh, removed, woken []*Server // woken: kept, and to be started, since they are to run always
 	for _, spec := range specs {
 		i := slices.IndexFunc(old, func(srv *Server) bool { return srv.name == spec.Entry.Name })
-		rested := i >= 0 && !old[i].runsOn()
+		waits := i >= 0 && (!old[i].runsOn() || old[i].hasFailed() && !reflect.DeepEqual(*old[i].settings(), spec.Entry))
 		if i >= 0 && old[i].reconfigure(spec) {
 			next = append(next, old[i])
-			if rested && old[i].runsOn() && old[i].checkUsable() == nil {
+			if waits && old[i].runsOn() && old[i].checkUsable() == nil {
 				woken = append(woken, old[i])
 			}
 			continue
@@ -80,6 +80,12 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 		go srv.startFirst(nil) // Close waits for the start
 	}
 	return changed
+}
+
+// hasFailed reports whether the last start or connection failed, so that the server waits for its next start.
+func (s *Server) hasFailed() bool {
+	state := s.supervisor.Condition().State
+	return state == tool.StateBackoff || state == tool.StateOpen || state == tool.StateFailed
 }
 
 // takeOver takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
@@ -151,10 +157,20 @@ func (s *Server) reconfigure(spec Spec) bool {
 	if s.hash != "" && (old.ConfigHash(key) != e.ConfigHash(key) || old.Isolation != e.Isolation) {
 		return false
 	}
-	s.conf.Store(&e)
 	p := s.pool.lock()
 	connected := len(p.conns()) > 0
-	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) })
+	if (connected || len(p.opening) > 0) && (old.Sampling != e.Sampling || old.Elicitation != e.Elicitation) {
+		s.pool.unlock()
+		return false // a connection announces them at its start
+	}
+	changed := !reflect.DeepEqual(*old, e)
+	s.conf.Store(&e)
+	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) {
+		m.Reconfigured(now, connected)
+		if changed && !connected {
+			m.Forgive(now) // what has failed may work now, with a longer startTimeout for example
+		}
+	})
 	s.pool.unlock()
 	s.listing.Republish()
 	return true

@@ -101,6 +101,7 @@ func TestApplyChanges(t *testing.T) {
 		"limit":     {`,"toolTimeout":"7s"`, false, 1},
 		"env":       {`,"env":{"A":"b"}`, true, 1},
 		"isolation": {`,"isolation":"session"`, true, 1},
+		"questions": {`,"elicitation":"off"`, true, 1}, // what the gateway can do is announced at the start
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -230,6 +231,70 @@ func TestApplyLifecycle(t *testing.T) {
 		waitAnHour()
 		if st := s.Status(); st.State != tool.StateIdle {
 			t.Errorf("stopped by a person, and settings read again, it is %s", st.State)
+		}
+	})
+}
+
+// What has failed is tried at once with other settings: a call is not refused because of failures before, and a server that
+// always runs does not wait.
+func TestApplyForgives(t *testing.T) {
+	t.Parallel()
+	for _, lifecycle := range []string{"lazy", "keepalive"} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &fakeServer{}
+			m.refuse.Store(true)
+			spec := func(timeout string) Spec {
+				return newSpec(t, "m", fmt.Sprintf(plain, `,"startTimeout":"`+timeout+`","lifecycle":"`+lifecycle+`"`))
+			}
+			set, done := newReloadableSet(t, m, Options{}, spec("3s"))
+			defer done()
+			srv := set.servers[0]
+			for range 9 {
+				_, _ = srv.connection(t.Context())
+			}
+			if st := srv.Status(); st.State != tool.StateOpen {
+				t.Fatalf("%s: it is %s", lifecycle, st.State)
+			}
+			m.refuse.Store(false)
+			set.Apply([]Spec{spec("3s")})
+			synctest.Wait()
+			if st := srv.Status(); st.State != tool.StateOpen {
+				t.Fatalf("%s: with the same settings it is %s", lifecycle, st.State)
+			}
+			set.Apply([]Spec{spec("4s")})
+			synctest.Wait()
+			if lifecycle == "lazy" {
+				if _, err := srv.connection(t.Context()); err != nil {
+					t.Error(lifecycle, err)
+				}
+			}
+			if st := set.Servers()[0].Status(); st.State != tool.StateReady {
+				t.Errorf("%s: with other settings it is %s: %s", lifecycle, st.State, st.Detail)
+			}
+		})
+	}
+}
+
+// A server is pinged as the settings say now.
+func TestApplyPings(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &fakeServer{}
+		spec := func(health string) Spec {
+			return newSpec(t, "m", fmt.Sprintf(plain, `,"lifecycle":"keepalive","health":`+health))
+		}
+		set, done := newReloadableSet(t, m, Options{}, spec(`{"ping":"off"}`))
+		defer done()
+		m.ignoresPings.Store(true)
+		waitAnHour()
+		if st := set.Servers()[0].Status(); st.State != tool.StateReady {
+			t.Errorf("without pings it is %s", st.State)
+		}
+		set.Apply([]Spec{spec(`{"ping":"10s","failures":2}`)})
+		await.Sleep(noPing + 35*time.Second)
+		synctest.Wait()
+		if st := set.Servers()[0].Status(); st.State != tool.StateDegraded {
+			t.Errorf("with pings it is %s", st.State)
 		}
 	})
 }

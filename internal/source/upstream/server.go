@@ -252,7 +252,7 @@ func (s *Server) discard(p *slots, key slot, c *conn) {
 	if key == (slot{}) {
 		s.supervisor.Tell((*supervise.Machine).Lost)
 	}
-	s.life.wg.Go(func() { c.Close(s.life.ctx) }) // its process may live on for a while
+	c.closeLost(p)
 }
 
 // remove empties a slot whose connection is no longer in use. If the lists came from it, they come from another

@@ -145,10 +145,10 @@ func disprovesEras(err error) bool {
 // awaitStop waits until connections that were given up have ended, since their process may hold a lock or a port.
 func (s *Server) awaitStop() {
 	p := s.pool.lock()
-	stopping := p.stopping
+	noneEnd := p.noneEnd
 	s.pool.unlock()
-	if stopping != nil {
-		<-stopping // bounded by the time a stop may take
+	if noneEnd != nil {
+		<-noneEnd // bounded by the time a stop may take
 	}
 }
 
@@ -290,23 +290,30 @@ func (c *conn) closeFailed() {
 	if c == nil {
 		return
 	}
-	done := make(chan struct{})
 	p := s.pool.lock()
-	before := p.stopping
-	p.stopping = done
+	c.closeGone(p)
 	s.pool.unlock()
+}
+
+// closeGone closes a connection that is in no slot, in the background. A new start waits for its end.
+func (c *conn) closeGone(p *slots) {
+	s := c.server
+	p.beginEnd()
 	s.life.wg.Go(func() { // bounded by the time a stop may take
 		c.Close(s.life.ctx)
-		if before != nil {
-			<-before
-		}
-		p := s.pool.lock()
-		if p.stopping == done {
-			p.stopping = nil
-		}
+		s.pool.lock().endEnd()
 		s.pool.unlock()
-		close(done)
 	})
+}
+
+// closeLost closes a connection that was lost, in the background. A new start waits only for a process.
+func (c *conn) closeLost(p *slots) {
+	if c.Process != nil {
+		c.closeGone(p)
+		return
+	}
+	s := c.server
+	s.life.wg.Go(func() { c.Close(s.life.ctx) })
 }
 
 // recordStart records a start that worked.

@@ -166,6 +166,7 @@ func (c *conn) watchEnd() {
 	key, known := p.slotWith(c)
 	if known {
 		s.remove(p, key)
+		c.closeLost(p)
 	}
 	switch {
 	case !known || p.opening[slot{}] != nil:
@@ -201,9 +202,8 @@ func (s *Server) stopUnused() {
 		return
 	}
 	s.release(p, conns, "idle_stop")
-	done := p.stopping
 	s.life.wg.Go(func() {
-		s.end(s.life.ctx, conns, done, "idle_stop", fmt.Sprintf("it was not used for %s", units.DurationWords(d)))
+		s.end(s.life.ctx, conns, "idle_stop", fmt.Sprintf("it was not used for %s", units.DurationWords(d)))
 	})
 	s.log.Debug("idle, stopping", "after", d)
 }
@@ -249,7 +249,7 @@ func (s *Server) release(p *slots, conns []*conn, reason string) {
 	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopping(now, reason) })
-	p.stopping = make(chan struct{})
+	p.beginEnd()
 }
 
 // giveUp stops all connections. Calls in flight may go on for drain, unless ctx ends or the server is closed meanwhile.
@@ -262,7 +262,6 @@ func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string)
 		return
 	}
 	s.release(p, conns, reason)
-	done := p.stopping
 	s.life.wg.Add(1)
 	defer s.life.wg.Done()
 	s.pool.unlock()
@@ -270,7 +269,7 @@ func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string)
 	defer cancel()
 	defer context.AfterFunc(s.life.ctx, cancel)()
 	drainAll(ctx, conns, drain)
-	s.end(ctx, conns, done, reason, "")
+	s.end(ctx, conns, reason, "")
 }
 
 // drainAll drains connections at the same time.
@@ -283,35 +282,47 @@ func drainAll(ctx context.Context, conns []*conn, limit time.Duration) {
 }
 
 // end closes connections that were released.
-func (s *Server) end(ctx context.Context, conns []*conn, done chan struct{}, reason, detail string) {
+func (s *Server) end(ctx context.Context, conns []*conn, reason, detail string) {
 	var wg sync.WaitGroup
 	for _, c := range conns {
 		wg.Go(func() { c.Close(ctx) })
 	}
 	wg.Wait()
 	p := s.pool.lock()
-	if p.stopping == done {
-		p.stopping = nil
-	}
+	p.endEnd()
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopped(now, reason, detail) })
 	s.pool.unlock()
-	close(done)
+}
+
+// noPing is how long a connection without pings goes on before the settings are looked at again.
+const noPing = time.Minute
+
+// pingInterval returns how long to wait before the next ping, and whether the settings ask for pings.
+func (c *conn) pingInterval() (interval time.Duration, pings bool) {
+	conf := c.server.settings()
+	if conf.Health.Ping <= 0 || c.Process != nil && conf.Lifecycle != entry.KeepAlive {
+		return noPing, false
+	}
+	return conf.Health.Ping, true
 }
 
 // checkHealth pings a quiet legacy server if its settings say so: by default a remote one, and a child process only
-// if it is keepalive. The modern era has no ping. It returns when the connection ends, and itself ends a connection
-// on which too many pings stay unanswered.
+// if it is keepalive. The modern era has no ping. Settings that change are followed from the next ping on. It returns
+// when the connection ends, and itself ends a connection on which too many pings stay unanswered.
 func (c *conn) checkHealth() {
-	s, conf := c.server, c.server.settings()
-	h := conf.Health
-	if h.Ping <= 0 || c.Client.Era != mcp.Legacy || c.Process != nil && conf.Lifecycle != entry.KeepAlive {
+	if c.Client.Era != mcp.Legacy {
 		return
 	}
-	misses := 0
-	for sleepFor(s.life.ctx, c.Client.Link.Done(), h.Ping) {
-		if c.calls.Busy() { // a running call says nothing about health and has a limit of its own
+	s, misses := c.server, 0
+	for {
+		interval, pings := c.pingInterval()
+		if !sleepFor(s.life.ctx, c.Client.Link.Done(), interval) {
+			return
+		}
+		if !pings || c.calls.Busy() { // a running call says nothing about health and has a limit of its own
 			continue
 		}
+		h := s.settings().Health
 		if c.Ping(s.life.ctx) {
 			if misses >= h.Failures {
 				c.enterFor(tool.StateReady, "", "")
