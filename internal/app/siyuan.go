@@ -220,9 +220,10 @@ func (n *Notes) make(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	verifier := kernel.NewVerifier(client, notesadmin.VerifyWorkspace(choice))
 	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Key: key, Logger: n.log})
 	if n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
-		Sync: set.Mascot.Sync, Kernel: client, Started: &n.app.started, Logger: n.log,
+		Sync: set.Mascot.Sync, Kernel: client, Verifier: verifier, Started: &n.app.started, Logger: n.log,
 	}); err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	n.source = siyuan.New(siyuan.Options{
 		Kernel: client, Connection: connectionName(choice), Version: n.opts.Version, DefaultLevel: at.level, NewLevel: level,
 		Ceiling:   n.ceiling,
-		Verify:    notesadmin.VerifyWorkspace(choice),
+		Verifier:  verifier,
 		SwitchTTL: switchTTL(set.ConfigTTL, n.env), MaxResult: set.MaxResultKB << 10,
 		Files: n.files(set.LocalFileRoots), Coins: n.purse, Safety: coordinator, Logger: n.log,
 	})

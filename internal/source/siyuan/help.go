@@ -48,6 +48,9 @@ func (s *Source) helpPage(ctx context.Context, profile, name, topic string) (str
 // levelCounts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
 // the profile lowers levels.
 func (s *Source) levelCounts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
+	if err := s.opts.Verifier.Verify(ctx); err != nil {
+		return nil, false, err
+	}
 	levels, err := s.levelsOf(ctx, profile, false)
 	if err != nil {
 		return nil, false, err
@@ -126,8 +129,12 @@ func (s *Source) helpText(ctx context.Context, c *tool.Call) (string, error) {
 	case overviewURI:
 		return s.overview(ctx, c.Profile)
 	case rulesURI:
-		if rules := s.switches.Current(ctx).UserRules; rules != "" {
-			return rules, nil
+		cfg, err := s.currentConfig(ctx)
+		if err != nil {
+			return "", err
+		}
+		if cfg.UserRules != "" {
+			return cfg.UserRules, nil
 		}
 		return "No rules are set.\n", nil
 	case shortPathURI:

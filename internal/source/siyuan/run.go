@@ -152,10 +152,10 @@ func (s *Source) newRequest(ctx context.Context, c *tool.Call) (*action.Request,
 	if a == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Subject: c.Tool + "." + c.Action.Name, Message: "there is no such action"}
 	}
-	if err := s.verifyKernel(ctx); err != nil {
+	cfg, err := s.currentConfig(ctx)
+	if err != nil {
 		return nil, err
 	}
-	cfg := s.switches.Current(ctx)
 	if cfg.Unreadable {
 		if err := s.unreachableCause(ctx, cfg.Problem); err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ const retryConfigAfter = 30 * time.Second
 // watchConfig reads the tool config whenever its time is up, until no client is left.
 func (s *Source) watchConfig(attended func() bool) {
 	for {
-		s.switches.Current(s.ctx)
+		s.readConfig()
 		due := time.NewTimer(cmp.Or(s.switches.Left(), retryConfigAfter))
 		select {
 		case <-due.C:
@@ -238,7 +238,11 @@ func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error
 	if c.Action.Off == "" && (t == nil || t.Off == "") {
 		return c.Action, nil
 	}
-	if e := unreachableError(s.switches.Current(ctx).Problem); e != nil {
+	cfg, err := s.currentConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if e := unreachableError(cfg.Problem); e != nil {
 		return nil, e
 	}
 	if t = s.offeredTool(c.Tool); t != nil {
@@ -262,28 +266,20 @@ func (s *Source) offeredTool(name string) *tool.Tool {
 	return nil
 }
 
-// verifyEvery is how long a verification of the kernel holds. A person may open another workspace in SiYuan at any
-// time, which answers at the same address.
-const verifyEvery = 10 * time.Second
+// currentConfig returns the tool config, read again if its time is up. A kernel that is not the intended one is not asked for
+// it, and gets no token.
+func (s *Source) currentConfig(ctx context.Context) (*access.Config, error) {
+	if err := s.opts.Verifier.Verify(ctx); err != nil {
+		return nil, err
+	}
+	return s.switches.Current(ctx), nil
+}
 
-// verifyKernel checks that the kernel is the intended one.
-func (s *Source) verifyKernel(ctx context.Context) error {
-	if s.opts.Verify == nil {
-		return nil
+// readConfig reads the tool config if its time is up, so that the offer is current.
+func (s *Source) readConfig() {
+	if _, err := s.currentConfig(s.ctx); err != nil {
+		s.log.Debug("tool config not read", "error", err)
 	}
-	s.mu.Lock()
-	done := s.verified
-	s.mu.Unlock()
-	if !done.IsZero() && time.Since(done) < verifyEvery {
-		return nil
-	}
-	if err := s.opts.Verify(ctx, s.opts.Kernel); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.verified = time.Now()
-	s.mu.Unlock()
-	return nil
 }
 
 // switchedOffError returns the error for a call of an action that is off, or whose tool is.

@@ -31,9 +31,8 @@ type Options struct {
 	DefaultLevel, NewLevel access.Level
 	// Ceiling returns the ceiling for the callers of a profile. It is called for each call; nil means no ceiling.
 	Ceiling func(profile string) access.Ceiling
-	// Verify refuses a kernel that is not the intended one. It is called before the first request, and again for
-	// requests 10 s after it last accepted; nil accepts every kernel.
-	Verify func(ctx context.Context, k *kernel.Client) error
+	// Verifier refuses a kernel that is not the intended one. It is asked before each request; nil accepts every kernel.
+	Verifier *kernel.Verifier
 	// SwitchTTL is how long the tool config is valid; 0 means 30 s, negative reads it each time.
 	SwitchTTL time.Duration
 	// Files says which files on this machine a call may use; nil allows none.
@@ -63,7 +62,6 @@ type Source struct {
 	mu          sync.Mutex
 	watchers    map[int]func(tool.Change)
 	nextWatcher int
-	verified    time.Time // when Verify last accepted the kernel
 	started     bool
 	watching    bool // a goroutine reads the tool config when its time is up
 
@@ -113,7 +111,7 @@ func (s *Source) Start() {
 	s.mu.Lock()
 	s.started = true
 	s.mu.Unlock()
-	s.running.Go(func() { s.switches.Current(s.ctx) })
+	s.running.Go(func() { s.readConfig() })
 }
 
 // Close stops background work. It may be called twice.

@@ -48,8 +48,13 @@ func (p *Purse) workspaceCoins(ctx context.Context) (theirs coins, ok bool) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	raw, err := p.opts.Kernel.ReadFile(ctx, statsPath)
-	if err != nil && tool.KindOf(err) != tool.NotFound {
+	raw, err := []byte(nil), p.opts.Verifier.Verify(ctx)
+	if err == nil {
+		if raw, err = p.opts.Kernel.ReadFile(ctx, statsPath); tool.KindOf(err) == tool.NotFound {
+			err = nil
+		}
+	}
+	if err != nil {
 		p.log.Debug("coins of the workspace not read", "error", err)
 		return coins{}, false
 	}
@@ -59,6 +64,10 @@ func (p *Purse) workspaceCoins(ctx context.Context) (theirs coins, ok bool) {
 // publish writes the workspace's files. A failure is only logged, since the mascot must not disturb anything.
 func (p *Purse) publish(ctx context.Context, s *coins, h lastEvent) {
 	if !p.opts.Sync || p.opts.Kernel == nil {
+		return
+	}
+	if err := p.opts.Verifier.Verify(ctx); err != nil {
+		p.log.Debug("mascot not written to the workspace", "error", err)
 		return
 	}
 	h.Seq, h.TotalCalls, h.Balance = s.Seq, s.Earned, s.Balance

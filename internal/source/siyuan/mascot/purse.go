@@ -28,6 +28,9 @@ type PurseOptions struct {
 	// Sync writes coins and events to the workspace as well, with Kernel (setting mascot.sync).
 	Sync   bool
 	Kernel *kernel.Client
+	// Verifier refuses a kernel that is not the intended one, to which nothing is written. It is asked before each request;
+	// nil accepts every kernel.
+	Verifier *kernel.Verifier
 	// Started publishes calls as they begin, so that the workspace can show one that is still running after Every. It is
 	// used only with Sync. If it is nil, only finished calls are shown.
 	Started *event.Bus[*tool.Call]

@@ -586,6 +586,29 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 	})
 }
 
+// TestAnotherWorkspaceGetsNoCoins: nothing is read from or written to a kernel that is not the intended one.
+func TestAnotherWorkspaceGetsNoCoins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, b := &fakeKernel{files: map[string]string{statsFile: `{"totalCalls":100,"balance":50}`}}, &bus{}
+		client, wrong := d.client(), errors.New("another workspace")
+		p := openPurse(t, t.TempDir(), b, mascot.PurseOptions{
+			Sync: true, Kernel: client, Verifier: kernel.NewVerifier(client, func(context.Context, *kernel.Client) error { return wrong }),
+		})
+		b.Publish(endedCall("fs", "ls", tool.OK))
+		await.Sleep(time.Minute)
+		if w, err := p.Wallet(t.Context()); err != nil || w.Balance != 1 || d.countWrites() != 0 {
+			t.Errorf("%d coins (%v), %d writes; want 1 and none", w.Balance, err, d.countWrites())
+		}
+		wrong = nil
+		b.Publish(endedCall("fs", "ls", tool.OK))
+		await.Sleep(time.Minute)
+		if got := d.file(statsFile); gjson.Get(got, "balance").Int() != 52 {
+			t.Errorf("once it is the intended one: %s, want 50 and two more", got)
+		}
+	})
+}
+
 func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	d, b := &fakeKernel{files: map[string]string{}}, &bus{}

@@ -1,4 +1,4 @@
-package siyuan
+package kernel_test
 
 import (
 	"context"
@@ -18,21 +18,20 @@ func TestVerifyAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wrong error
 		asked := 0
-		s := New(Options{Kernel: kernel.New("http://kernel", kernel.Options{}), Verify: func(context.Context, *kernel.Client) error {
+		v := kernel.NewVerifier(kernel.New("http://kernel", kernel.Options{}), func(context.Context, *kernel.Client) error {
 			asked++
 			return wrong
-		}})
-		defer s.Close()
+		})
 		// want verifies the kernel, and compares the error and how often the kernel has been asked since the beginning.
 		want := func(err error, times int) {
 			t.Helper()
-			if got := s.verifyKernel(t.Context()); !errors.Is(got, err) || asked != times {
+			if got := v.Verify(t.Context()); !errors.Is(got, err) || asked != times {
 				t.Errorf("got %v after %d questions, want %v after %d", got, asked, err, times)
 			}
 		}
 		want(nil, 1)
 		want(nil, 1)
-		await.Sleep(verifyEvery - time.Millisecond)
+		await.Sleep(kernel.VerifyEvery - time.Millisecond)
 		want(nil, 1)
 		wrong = errors.New("another workspace")
 		await.Sleep(time.Millisecond)
