@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/toolcache"
@@ -130,9 +131,12 @@ func (l *Listing) switchedOff(name string) string {
 	return ""
 }
 
+// noSlash puts a character that no name has in place of the slash, which path.Match lets no star match.
+var noSlash = strings.NewReplacer("/", "\x00")
+
 func anyMatch(globs []string, name string) bool {
 	for _, g := range globs {
-		if ok, err := path.Match(g, name); ok && err == nil {
+		if ok, err := path.Match(noSlash.Replace(g), noSlash.Replace(name)); ok && err == nil {
 			return true
 		}
 	}

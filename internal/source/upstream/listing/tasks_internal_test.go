@@ -39,3 +39,19 @@ func TestTaskOnlyTools(t *testing.T) {
 		}
 	}
 }
+
+// A star of include and exclude stands for a slash as well: an exclude of everything leaves no tool.
+func TestStarMatchesSlashes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"*", "repo/delete", true}, {"repo/*", "repo/a/b", true}, {"repo/*", "other/a", false}, {"*delete*", "repo/delete", true},
+		{"a?b", "a/b", true}, {"repo/delete", "repo/delete", true}, {"[", "[", false},
+	} {
+		if got := anyMatch([]string{c.glob}, c.name); got != c.want {
+			t.Errorf("%q matches %q: %v, want %v", c.glob, c.name, got, c.want)
+		}
+	}
+}
