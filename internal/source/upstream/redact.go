@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 )
 
@@ -59,10 +60,17 @@ func (d redactingHandler) attr(a slog.Attr) slog.Attr {
 // match by chance.
 const leastLine = 8
 
-// redact masks the secrets of the server's entry in a text. Secrets of fewer than 4 bytes stay, because they would match
+// hide has redact mask secrets that are not in the settings, in place of those before.
+func (s *Server) hide(secrets []string) { s.hidden.Store(&secrets) }
+
+// redact masks the secrets of the server's entry in a text, and those that its headersCommand printed. Secrets of fewer than 4 bytes stay, because they would match
 // by chance. Of a secret with several lines, such as a key, each line is masked too, since output comes line by line.
 func (s *Server) redact(text string) string {
-	for _, secret := range s.settings().Secrets {
+	secrets := s.settings().Secrets
+	if printed := s.hidden.Load(); printed != nil {
+		secrets = slices.Concat(secrets, *printed)
+	}
+	for _, secret := range secrets {
 		if len(secret) < 4 {
 			continue
 		}

@@ -290,6 +290,26 @@ func TestHeadersCommand(t *testing.T) {
 	}
 }
 
+// A server that repeats the token that headersCommand printed does not bring it into its status, its log or an error.
+func TestPrintedSecretsAreMasked(t *testing.T) {
+	t.Parallel()
+	const secret = "t0p-s3cret-value"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no good: "+r.Header.Get("Authorization"), http.StatusBadRequest)
+	}))
+	defer server.Close()
+	set := newRemoteSet(t, `{"url":"`+server.URL+`","headersCommand":{"command":"/bin/sh","args":["-c","printf '{\"Authorization\":\"Bearer `+secret+`\"}'"]}}`, upstream.Options{}, nil)
+	s := set.Servers()[0]
+	err := s.Start(t.Context())
+	st := s.Status()
+	if err == nil || !strings.Contains(st.Detail, "no good: Bearer ***") {
+		t.Errorf("it is %s: %s; %v", st.State, st.Detail, err)
+	}
+	if strings.Contains(st.Detail+err.Error(), secret) {
+		t.Errorf("what the command printed is told: %s; %v", st.Detail, err)
+	}
+}
+
 // When a server no longer accepts the token that headersCommand printed, the call gets a connection with a new one. If
 // the new one is refused too, a person has to act.
 func TestHeadersCommandPrintsANewToken(t *testing.T) {

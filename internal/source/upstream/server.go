@@ -25,7 +25,8 @@ import (
 type Server struct {
 	set *Set
 	identity
-	log *slog.Logger
+	log    *slog.Logger
+	hidden atomic.Pointer[[]string] // secrets that a headersCommand printed last
 
 	first          *firstStart
 	life           lifetime
@@ -99,7 +100,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.output = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
 	s.dialer = session.Dialer{
-		Gateway: &set.gateway, Settings: s.settings, Log: s.log, ServerLog: s.output, Redact: s.redact, SignIn: s.login.wrap,
+		Gateway: &set.gateway, Settings: s.settings, Log: s.log, ServerLog: s.output, Redact: s.redact, Hide: s.hide, SignIn: s.login.wrap,
 	}
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"

@@ -198,5 +198,22 @@ func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.H
 		}
 		head.Set(name, value)
 	}
+	d.Hide(secretsIn(pairs))
 	return nil
+}
+
+// leastSecret is how long a word of a header is at least to be taken for a secret, in bytes; "application/json" and the like
+// are longer and harmless to mask.
+const leastSecret = 8
+
+// secretsIn returns what may be secret in headers: each word of a value that is long enough, without a scheme such as Bearer.
+func secretsIn(headers map[string]string) (secrets []string) {
+	for _, value := range headers {
+		for word := range strings.FieldsSeq(value) {
+			if len(word) >= leastSecret {
+				secrets = append(secrets, word)
+			}
+		}
+	}
+	return secrets
 }

@@ -50,7 +50,8 @@ type Dialer struct {
 	Settings  func() *entry.Entry // returns the current settings
 	Log       *slog.Logger
 	ServerLog *serverlog.Log      // gets the server's output beside the protocol
-	Redact    func(string) string // masks the secrets of the settings
+	Redact    func(string) string // masks the secrets of the settings, and those that Hide got
+	Hide      func(secrets []string)
 	// SignIn adds a sign-in to the HTTP transport, if the server uses one.
 	SignIn func(http.RoundTripper) (http.RoundTripper, error)
 
