@@ -84,12 +84,29 @@ func batchLine(path string, args []string) string {
 		b.WriteByte('"')
 		b.WriteString(strings.NewReplacer(
 			`"`, `""`, "%", "%%cd:~,%", "\r", " ", "\n", " ", "\x00", "",
-		).Replace(arg))
-		if strings.HasSuffix(arg, `\`) {
-			b.WriteByte('\\') // else the program that runs would read \" as a quote
-		}
+		).Replace(doubleBackslashes(arg)))
 		b.WriteByte('"')
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// doubleBackslashes doubles the backslashes before a quote, and at the end, where a quote follows: the program that runs takes two
+// there for one, and an odd one for a part of the quote. Elsewhere each stands for itself.
+func doubleBackslashes(arg string) string {
+	var b strings.Builder
+	run := 0
+	for i := range len(arg) {
+		switch arg[i] {
+		case '\\':
+			run++
+		case '"':
+			b.WriteString(strings.Repeat(`\`, run))
+			run = 0
+		default:
+			run = 0
+		}
+		b.WriteByte(arg[i])
+	}
+	return b.String() + strings.Repeat(`\`, run)
 }

@@ -95,8 +95,8 @@ func FuzzLedger(f *testing.F) {
 // The quoting rules of cmd.exe; see batchLine.
 func TestBatchLine(t *testing.T) {
 	t.Parallel()
-	got := batchLine(`C:\a b\npx.cmd`, []string{"-y", `say "hi" & del`, "%PATH%", `dir\`, ""})
-	want := `cmd.exe /e:ON /v:OFF /d /s /c ""C:\a b\npx.cmd" "-y" "say ""hi"" & del" "%%cd:~,%PATH%%cd:~,%" "dir\\" """`
+	got := batchLine(`C:\a b\npx.cmd`, []string{"-y", `say "hi" & del`, "%PATH%", `dir\`, `two\\`, `a\b\"c`, ""})
+	want := `cmd.exe /e:ON /v:OFF /d /s /c ""C:\a b\npx.cmd" "-y" "say ""hi"" & del" "%%cd:~,%PATH%%cd:~,%" "dir\\" "two\\\\" "a\b\\""c" """`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
