@@ -3,6 +3,7 @@ package search
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
@@ -57,7 +58,7 @@ func replaceInSpan(s markup.Span, replace func(string) string, isReplaced func(k
 		replaceText = replaceText || isReplaced(name)
 	}
 	out := rewrite{left: s.Markdown}
-	if opening := openingMark.FindString(s.Markdown); strings.Contains(s.Markdown[len(opening):], s.Content) {
+	if opening := openingMark().FindString(s.Markdown); strings.Contains(s.Markdown[len(opening):], s.Content) {
 		out.keep(len(opening))
 	}
 	switch kind, _, _ := strings.Cut(s.Kind, " "); {
@@ -78,7 +79,9 @@ func replaceInSpan(s markup.Span, replace func(string) string, isReplaced func(k
 }
 
 // openingMark is what a span begins with before its text: the tag of an element, the id or path of a reference, or marks.
-var openingMark = regexp.MustCompile(`^(?:<[a-zA-Z][^>]*>|(?:\(\(|<<)[^'"]*['"]|!?\[|[*=~` + "`" + `$#]+ ?)`)
+var openingMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:<[a-zA-Z][^>]*>|(?:\(\(|<<)[^'"]*['"]|!?\[|[*=~` + "`" + `$#]+ ?)`)
+})
 
 // A rewrite replaces parts of a Markdown text one after the other.
 type rewrite struct {
@@ -113,11 +116,13 @@ func (r *rewrite) rest() string {
 }
 
 // markupInText is what plain text contains that nobody reads as text: tags and entities.
-var markupInText = regexp.MustCompile(`</?[a-zA-Z][^<>]*>|<!--.*?-->|&(?:[a-zA-Z][a-zA-Z0-9]*|#[0-9]+|#[xX][0-9a-fA-F]+);`)
+var markupInText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`</?[a-zA-Z][^<>]*>|<!--.*?-->|&(?:[a-zA-Z][a-zA-Z0-9]*|#[0-9]+|#[xX][0-9a-fA-F]+);`)
+})
 
 // replaceOutsideMarkup returns a replacement that keeps tags and entities as they are.
 func replaceOutsideMarkup(replace func(string) string) func(string) string {
-	return func(text string) string { return replaceBetween(text, markupInText, replace) }
+	return func(text string) string { return replaceBetween(text, markupInText(), replace) }
 }
 
 // replaceBetween replaces in what stands before, between and after the matches of a pattern.
@@ -139,22 +144,24 @@ func replaceBetween(text string, kept *regexp.Regexp, replace func(string) strin
 }
 
 // betweenCells is what stands between the cells of a table: bars with the blanks around them, and the row of delimiters.
-var betweenCells = regexp.MustCompile(`(?:(?m:^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$)|\\\||[ \t]*\|[ \t]*|\n)+`)
+var betweenCells = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:(?m:^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$)|\\\||[ \t]*\|[ \t]*|\n)+`)
+})
 
 // replaceInRows returns a replacement that keeps the cells of a table apart.
 func replaceInRows(replace func(string) string) func(string) string {
-	return func(text string) string { return replaceBetween(text, betweenCells, replaceInCells(replace)) }
+	return func(text string) string { return replaceBetween(text, betweenCells(), replaceInCells(replace)) }
 }
 
 // A bar without escape ends a cell, and a line ends its row.
 var (
-	unescapedBar = regexp.MustCompile(`(^|[^\\])\|`)
+	unescapedBar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^\\])\|`) })
 	linesInCell  = strings.NewReplacer("\r\n", "<br />", "\n", "<br />")
 )
 
 // replaceInCells returns a replacement whose result fits into a cell of a table.
 func replaceInCells(replace func(string) string) func(string) string {
 	return func(text string) string {
-		return linesInCell.Replace(unescapedBar.ReplaceAllString(replace(text), `$1\|`))
+		return linesInCell.Replace(unescapedBar().ReplaceAllString(replace(text), `$1\|`))
 	}
 }
