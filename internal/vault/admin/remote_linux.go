@@ -13,5 +13,5 @@ var remoteTypes = map[uint32]bool{
 // isRemote reports whether a folder is on a file system that does not report what others change.
 func isRemote(dir string) bool {
 	var s unix.Statfs_t
-	return unix.Statfs(dir, &s) == nil && remoteTypes[uint32(s.Type)] //nolint:gosec // the type has 32 bits, and another sign on some machines
+	return unix.Statfs(dir, &s) == nil && remoteTypes[uint32(s.Type)]
 }

@@ -47,8 +47,13 @@ func TestStarMatchesSlashes(t *testing.T) {
 		glob, name string
 		want       bool
 	}{
-		{"*", "repo/delete", true}, {"repo/*", "repo/a/b", true}, {"repo/*", "other/a", false}, {"*delete*", "repo/delete", true},
-		{"a?b", "a/b", true}, {"repo/delete", "repo/delete", true}, {"[", "[", false},
+		{"*", "repo/delete", true},
+		{"repo/*", "repo/a/b", true},
+		{"repo/*", "other/a", false},
+		{"*delete*", "repo/delete", true},
+		{"a?b", "a/b", true},
+		{"repo/delete", "repo/delete", true},
+		{"[", "[", false},
 	} {
 		if got := anyMatch([]string{c.glob}, c.name); got != c.want {
 			t.Errorf("%q matches %q: %v, want %v", c.glob, c.name, got, c.want)
