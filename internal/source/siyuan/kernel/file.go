@@ -56,7 +56,7 @@ func fileError(path string, err error) error {
 	return out
 }
 
-// WriteFile makes or replaces a file of the workspace and the folders above it.
+// WriteFile writes a file of the workspace, over an old one, and makes missing folders above it.
 func (c *Client) WriteFile(ctx context.Context, path string, content []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

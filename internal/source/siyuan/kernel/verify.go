@@ -16,9 +16,9 @@ type Verifier struct {
 	accepted time.Time // when verify last accepted the kernel
 }
 
-// VerifyEvery is how long a verification holds. A person may open another workspace in SiYuan at any time, which answers at
+// verifyEvery is how long a verification holds. A person may open another workspace in SiYuan at any time, which answers at
 // the same address.
-const VerifyEvery = 10 * time.Second
+const verifyEvery = 10 * time.Second
 
 // NewVerifier returns a Verifier of the kernel of a client, which verify refuses with an error. It returns nil if verify is nil.
 func NewVerifier(c *Client, verify func(context.Context, *Client) error) *Verifier {
@@ -28,7 +28,7 @@ func NewVerifier(c *Client, verify func(context.Context, *Client) error) *Verifi
 	return &Verifier{client: c, verify: verify}
 }
 
-// Verify returns an error unless the kernel is the intended one, or was it less than VerifyEvery ago.
+// Verify returns an error unless the kernel is the intended one, or was it less than ten seconds ago.
 func (v *Verifier) Verify(ctx context.Context) error {
 	if v == nil {
 		return nil
@@ -36,7 +36,7 @@ func (v *Verifier) Verify(ctx context.Context) error {
 	v.mu.Lock()
 	accepted := v.accepted
 	v.mu.Unlock()
-	if !accepted.IsZero() && time.Since(accepted) < VerifyEvery {
+	if !accepted.IsZero() && time.Since(accepted) < verifyEvery {
 		return nil
 	}
 	if err := v.verify(ctx, v.client); err != nil {

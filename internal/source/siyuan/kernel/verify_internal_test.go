@@ -1,4 +1,4 @@
-package kernel_test
+package kernel
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"collie/internal/source/siyuan/kernel"
 	"collie/test/await"
 )
 
@@ -18,7 +17,7 @@ func TestVerifyAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wrong error
 		asked := 0
-		v := kernel.NewVerifier(kernel.New("http://kernel", kernel.Options{}), func(context.Context, *kernel.Client) error {
+		v := NewVerifier(New("http://kernel", Options{}), func(context.Context, *Client) error {
 			asked++
 			return wrong
 		})
@@ -31,7 +30,7 @@ func TestVerifyAgain(t *testing.T) {
 		}
 		want(nil, 1)
 		want(nil, 1)
-		await.Sleep(kernel.VerifyEvery - time.Millisecond)
+		await.Sleep(verifyEvery - time.Millisecond)
 		want(nil, 1)
 		wrong = errors.New("another workspace")
 		await.Sleep(time.Millisecond)
