@@ -36,24 +36,24 @@ type slots struct {
 	opening map[slot]*opening
 	eras    eras
 
-	ending  int           // how many groups of connections that were given up have not ended yet
-	noneEnd chan struct{} // closed when ending is 0 again; nil if it is 0
-	closed  bool          // set by Close: nothing is started after it
+	closing   int           // how many groups of connections that were given up are being closed
+	allClosed chan struct{} // closed when closing is 0 again; nil if it is 0
+	closed    bool          // set by Close: nothing is started after it
 }
 
-// beginEnd records that connections are being closed. A new start waits for endEnd, since their process may hold a lock or a
-// port.
-func (p *slots) beginEnd() {
-	if p.ending == 0 {
-		p.noneEnd = make(chan struct{})
+// beginClosing records that connections are being closed, until endClosing. A new start waits for that, since their process may
+// hold a lock or a port.
+func (p *slots) beginClosing() {
+	if p.closing == 0 {
+		p.allClosed = make(chan struct{})
 	}
-	p.ending++
+	p.closing++
 }
 
-func (p *slots) endEnd() {
-	if p.ending--; p.ending == 0 {
-		close(p.noneEnd)
-		p.noneEnd = nil
+func (p *slots) endClosing() {
+	if p.closing--; p.closing == 0 {
+		close(p.allClosed)
+		p.allClosed = nil
 	}
 }
 

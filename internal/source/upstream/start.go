@@ -145,10 +145,10 @@ func disprovesEras(err error) bool {
 // awaitStop waits until connections that were given up have ended, since their process may hold a lock or a port.
 func (s *Server) awaitStop() {
 	p := s.pool.lock()
-	noneEnd := p.noneEnd
+	allClosed := p.allClosed
 	s.pool.unlock()
-	if noneEnd != nil {
-		<-noneEnd // bounded by the time a stop may take
+	if allClosed != nil {
+		<-allClosed // bounded by the time a stop may take
 	}
 }
 
@@ -298,10 +298,10 @@ func (c *conn) closeFailed() {
 // closeGone closes a connection that is in no slot, in the background. A new start waits for its end.
 func (c *conn) closeGone(p *slots) {
 	s := c.server
-	p.beginEnd()
+	p.beginClosing()
 	s.life.wg.Go(func() { // bounded by the time a stop may take
 		c.Close(s.life.ctx)
-		s.pool.lock().endEnd()
+		s.pool.lock().endClosing()
 		s.pool.unlock()
 	})
 }

@@ -249,7 +249,7 @@ func (s *Server) release(p *slots, conns []*conn, reason string) {
 	p.primary, p.extra = nil, map[slot]*conn{}
 	s.listing.Drop(nil)
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopping(now, reason) })
-	p.beginEnd()
+	p.beginClosing()
 }
 
 // giveUp stops all connections. Calls in flight may go on for drain, unless ctx ends or the server is closed meanwhile.
@@ -289,7 +289,7 @@ func (s *Server) end(ctx context.Context, conns []*conn, reason, detail string) 
 	}
 	wg.Wait()
 	p := s.pool.lock()
-	p.endEnd()
+	p.endClosing()
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Stopped(now, reason, detail) })
 	s.pool.unlock()
 }
