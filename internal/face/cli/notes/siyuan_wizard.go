@@ -17,25 +17,27 @@ import (
 
 // This file asks a person for a connection to SiYuan, step by step, until a kernel answers.
 
-// askKernel asks for a name, an address and a token until a kernel answers, or until the person wants to save
-// them anyway; facts are nil in that case. If the person stops answering, the error is io.EOF.
+// askKernel asks for a name, an address and a token until a kernel answers. Facts and error are both nil if the person
+// chooses to save a kernel that does not answer. The error is io.EOF at the end of the input, and that of errLeft after q.
 func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*notesadmin.KernelFacts, error) {
 	saved, _ := app.Connections(cfg, p.Env)
 	if err := p.askName(ctx, &saved, n); err != nil {
 		return nil, err
 	}
 	proposed := notesadmin.ProposedKernel
-	if old, ok := saved.Get(output.FirstNonEmpty(currentOf(&saved), n.name)); ok {
-		proposed = old.URL
+	for _, name := range []string{currentOf(&saved), n.name} { // the address of the one to replace, else of the current one
+		if old, ok := saved.Get(name); ok {
+			proposed = old.URL
+		}
 	}
-	for ask := 'u'; ; {
-		if ask == 'u' {
+	for next := 'u'; ; { // what to ask for; see askAfterFailure
+		if next == 'u' {
 			if err := p.askAddress(ctx, proposed, n); err != nil {
 				return nil, err
 			}
 			proposed = n.url
 		}
-		if ask == 'u' || ask == 't' {
+		if next == 'u' || next == 't' {
 			token, err := p.Prompt(ctx, "API token, from SiYuan: Settings - About - API token (not shown; Enter for none): ", true)
 			if err != nil {
 				return nil, err
@@ -50,13 +52,14 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if ask, err = p.askAfterFailure(ctx, n.url, err); err != nil || ask == 's' {
+		if next, err = p.askAfterFailure(ctx, n.url, err); err != nil || next == 's' {
 			return nil, err
 		}
 	}
 }
 
-// askName asks for the name of the connection. An existing one is replaced only after a yes.
+// askName asks for the name of the connection. One in collie.json is replaced only after a yes; connections of an old file are
+// not written, so nothing is asked about them.
 func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n *newKernel) error {
 	for answer := n.name; ; answer = "" {
 		var err error

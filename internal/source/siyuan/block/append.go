@@ -40,7 +40,7 @@ func childAction(
 		if err := refuseNotebookPage(r, "parentID", parent); err != nil {
 			return nil, err
 		}
-		place, _, err := spotBeside(ctx, r, a.ParentID, at)
+		place, _, err := spotAt(ctx, r, a.ParentID, at)
 		if err != nil {
 			return nil, err
 		}

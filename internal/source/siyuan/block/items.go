@@ -61,7 +61,7 @@ func markerOf(m []string) itemMarker {
 	return out
 }
 
-// toItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
+// toItems converts Markdown to the items of a list, the first with marker m. Content that is not a list becomes one
 // item. The markers of a list are changed to the kind of the target list. ok is false for a list with other blocks
 // next to it.
 func toItems(text string, m itemMarker) (items string, ok bool) {
@@ -130,7 +130,7 @@ func reindent(line string, from, to int) string {
 type itemLine struct {
 	startsItem   bool // first line of a top-level item
 	indent, text string
-	width        int  // indentation of the item's content
+	width        int  // columns from the item's marker to its content
 	outside      bool // the line is not part of an item
 }
 
@@ -221,20 +221,21 @@ func (s insertionSpot) adaptData(r *action.Request, param, dataType, data string
 	return out, nil
 }
 
-// checkDOM refuses a DOM whose blocks may not stand there: in a list only items may, and items only in a list.
+// checkDOM refuses a DOM whose blocks may not stand there. A list takes items, and lists, which the kernel replaces by their
+// items; items go nowhere else.
 func (s insertionSpot) checkDOM(r *action.Request, param, dom string) error {
 	for _, b := range kernel.ParseDOM(dom) {
 		switch item := b.Type == itemNode; {
 		case s.inList && !item && b.Type != listNode:
-			return r.Invalid(param, fmt.Sprintf("begins with a %s and goes into a list, which holds items (NodeListItem) only", b.Type))
+			return r.Invalid(param, fmt.Sprintf("holds a %s and goes into a list, which takes items (NodeListItem) only", b.Type))
 		case !s.inList && item:
-			return r.Invalid(param, "is an item of a list, and goes where there is no list: put a NodeList around it")
+			return r.Invalid(param, "holds an item of a list, and goes where there is no list: put a NodeList around it")
 		}
 	}
 	return nil
 }
 
-// side is the position of new content relative to an anchor.
+// side is where new content goes: before or behind a block, or as its first or last child.
 type side int
 
 const (
@@ -244,8 +245,8 @@ const (
 	last
 )
 
-// spotBeside determines what may be inserted at a side of a block. It also returns the block.
-func spotBeside(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
+// spotAt determines what may be inserted before, behind or in a block. It also returns the block.
+func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
 	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{id})
 	if err != nil {
 		return insertionSpot{}, kernel.Node{}, err
@@ -273,18 +274,18 @@ func spotBeside(ctx context.Context, r *action.Request, id kernel.ID, at side) (
 	return s, node, nil
 }
 
-// spotAtAnchor is like [spotBeside], for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
+// spotAtAnchor is like [spotAt], for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
 // would insert only a part of it at the start of a list or super block.
 func spotAtAnchor(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot, anchorArgs, error) {
 	switch {
 	case a.NextID != "":
-		s, _, err := spotBeside(ctx, r, a.NextID, before)
+		s, _, err := spotAt(ctx, r, a.NextID, before)
 		return s, a, err
 	case a.PreviousID != "":
-		s, _, err := spotBeside(ctx, r, a.PreviousID, behind)
+		s, _, err := spotAt(ctx, r, a.PreviousID, behind)
 		return s, a, err
 	}
-	s, node, err := spotBeside(ctx, r, a.ParentID, first)
+	s, node, err := spotAt(ctx, r, a.ParentID, first)
 	if err != nil || !s.inList && node.Type != superNode {
 		return s, a, err
 	}
