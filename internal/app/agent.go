@@ -135,7 +135,7 @@ func Library(cfg *config.Config, env config.Env) *library.Library {
 		at.Project = cfg.Project.Dir
 	}
 	l := library.Read(at)
-	l.Find(func(command string) bool {
+	l.AddInstalled(func(command string) bool {
 		_, err := process.Resolve(command, env.List(), "")
 		return err == nil
 	})

@@ -20,8 +20,7 @@ import (
 // ID is a JSON-RPC request id as raw JSON: 7, "7" or null. An empty ID means that there is none.
 type ID string
 
-// Message is one JSON-RPC message: its raw bytes and the parts that routing needs, all of which are slices of
-// Raw.
+// Message is one JSON-RPC message: its raw bytes and the parts that routing needs, most of which share its bytes.
 type Message struct {
 	Raw    json.RawMessage
 	ID     ID
@@ -53,7 +52,7 @@ type Error struct {
 // Error reads "message (code n)".
 func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
 
-// The error codes that Collie sends or acts on: JSON-RPC 2.0, then MCP 2026-07-28.
+// The error codes that Collie sends or acts on: JSON-RPC 2.0, then MCP, legacy and 2026-07-28.
 const (
 	codeParse          = -32700
 	CodeInvalidRequest = -32600

@@ -173,7 +173,7 @@ func (m *members) name() string {
 
 // keyStart returns the index of the quote with which the current member's name begins.
 func keyStart(m *members) int {
-	i := m.i - 1 // at or before the colon
+	i := m.i - 1 // the last byte before the colon
 	for m.b[i] != '"' {
 		i--
 	}

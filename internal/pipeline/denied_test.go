@@ -24,8 +24,8 @@ func (b *countingBinder) Bind(context.Context, *tool.Call) (tool.Bound, error) {
 	return nil, errors.New("nothing is there")
 }
 
-// A call that the fixed rules deny is refused before its targets are looked up and before a second model or a person is asked,
-// unless the call comes from a person.
+// A call that the fixed rules deny is refused before its targets are looked up and before a second model or a person is asked. A
+// harmless call reaches the lookup and the second model.
 func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 	t.Parallel()
 	src := &countingBinder{Fake: tooltest.NewFake("shell", tooltest.Offer("shell", tooltest.Action("run", `"properties":{"command":{"type":"string"}}`)))}
@@ -60,7 +60,7 @@ func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 		t.Errorf("denied calls: %d ran, targets looked up %d times, %d reviews, %d questions", n, src.lookups, reviews, who.asked)
 	}
 	if _ = try("make deploy", tool.Chat); src.lookups == 0 || reviews == 0 {
-		t.Errorf("another call: targets looked up %d times, %d reviews", src.lookups, reviews)
+		t.Errorf("a harmless call: targets looked up %d times, %d reviews", src.lookups, reviews)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// TestWords: expressions are refused that find nothing on a kernel, whatever its notes contain.
+// TestWords: invalid expressions of full text search are refused; a kernel gives no hits for them and no error.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, right := range []string{

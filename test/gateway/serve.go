@@ -33,13 +33,13 @@ func (p Programs) ServeIn(tb testing.TB, home, settings string, args ...string) 
 	return &Gateway{run, url}
 }
 
-// AwaitReady waits until every server is ready or has failed, and returns the line that says so.
+// AwaitReady waits until every server is ready, has failed or waits for its first use, and returns the line that says so.
 func (g *Gateway) AwaitReady(tb testing.TB) string {
 	tb.Helper()
 	return g.AwaitStderr(tb, `ready: .*\n`)
 }
 
-// Keys returns the keys in the token file and in gateway.json.
+// Keys returns the token of the token file, and the control and bridge keys of gateway.json.
 func (g *Gateway) Keys(tb testing.TB) (token, control, bridge string) {
 	tb.Helper()
 	keys := g.readAnnouncement(tb)

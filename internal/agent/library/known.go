@@ -18,9 +18,9 @@ var knownAgents = []struct{ name, about, command string }{
 	{"qwen", "Qwen Code", "qwen --acp"},
 }
 
-// Find adds agents of other programs that are installed; has reports whether a command is. If names are equal, an agent
+// AddInstalled adds agents of other programs that are installed; has reports whether a command is. If names are equal, an agent
 // with a file wins, and otherwise the first.
-func (l *Library) Find(has func(command string) bool) {
+func (l *Library) AddInstalled(has func(command string) bool) {
 	for _, k := range knownAgents {
 		command := strings.Fields(k.command)
 		taken := slices.ContainsFunc(l.Agents, func(a Agent) bool { return a.Name == k.name })

@@ -238,7 +238,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := library.Read(library.Places{Config: dir})
-	l.Find(func(command string) bool { return command != "codex-acp" && command != "qwen" })
+	l.AddInstalled(func(command string) bool { return command != "codex-acp" && command != "qwen" })
 	got := map[string]string{}
 	for _, a := range l.Agents {
 		got[a.Name] = strings.Join(a.Command, " ")

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// sameClient is how long a modern client with a given name counts as the same client; it has no session
-	// that would say so.
+	// sameClient is how long a modern client is remembered by its name. Over HTTP it has no session.
 	sameClient = 10 * time.Minute
 	// maxModern is how many such clients are remembered; lists of further clients do not wait.
 	maxModern = 1024
@@ -31,7 +30,7 @@ func (s *Server) awaitFirstLists(ctx context.Context, p *mcp.Peer, kind tool.Lis
 	s.pipeline.AwaitKnown(ctx, kind)
 }
 
-// listsUntil returns until when a client's lists wait: ListWait after its first list.
+// listsUntil returns until when a client's lists wait: ListWait after its first list; the zero time if they do not wait.
 func (s *Server) listsUntil(p *mcp.Peer, now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ type translated struct {
 	Texts []string `json:"texts"` // in the order of the request
 }
 
-// The most that one request may ask to have translated.
+// A request with more texts is refused; a longer text stays as it is.
 const (
 	maxTexts     = 500
 	maxTextBytes = 8 << 10

@@ -13,7 +13,7 @@
 //	model access    this model for 10 min
 //	all others      no rest
 //
-// A limit that is about one model lets only that model of the key rest. Each rest raises a level, which
+// A limit that is about one model rests only that model of the key. Each rest raises a level, which
 // makes the next rest longer. The level falls by one after 15 quiet minutes, and to 0 after an answer to a
 // request that began after the rest. When a rest is over, one request probes the key, and others follow
 // once it has been answered.

@@ -8,7 +8,7 @@ import (
 
 // This file finds the handler for a request, by its method and era.
 
-// handler answers one request through the call.
+// handler answers the request in c.
 type handler func(s *server, ctx context.Context, c *call)
 
 // The methods of each era. A handler that serves both eras decides itself what to do differently.

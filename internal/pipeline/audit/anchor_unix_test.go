@@ -11,7 +11,8 @@ import (
 	"collie/internal/pipeline/audit"
 )
 
-// A chain that begins while the log is verified may be in the anchor already. It is not missing, and not unnamed either.
+// A chain that begins while Verify runs may be in the anchor, a list of chains kept outside the folder, or not: that depends on
+// when Verify reads it. In both cases the chain is neither missing nor unnamed.
 func TestVerifyWhileAChainBegins(t *testing.T) {
 	t.Parallel()
 	for _, named := range []bool{true, false} {
@@ -20,6 +21,7 @@ func TestVerifyWhileAChainBegins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// Verify reads the anchor from a pipe, so that the test can write a chain while it waits.
 		pipe := filepath.Join(t.TempDir(), "pipe")
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 			t.Fatal(err)
@@ -33,7 +35,7 @@ func TestVerifyWhileAChainBegins(t *testing.T) {
 			r, err := audit.Verify(t.Context(), dir, pipe)
 			done <- result{r, err}
 		}()
-		f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // until Verify reads it
+		f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // blocks until Verify, which has listed the chains, opens the anchor
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestOwnNames: a query for the name of a tool finds that tool among the first ten.
+// TestOwnNames: a query for the server and name of a tool finds that tool among the first ten.
 func TestOwnNames(t *testing.T) {
 	t.Parallel()
 	docs, names := catalogs.Documents()

@@ -34,7 +34,8 @@ var errNotInUse = errors.New("the connection is being closed")
 func tooLateError() error { return &mcp.LinkError{Err: errNotInUse} }
 
 // connect starts or reaches the server and initializes the protocol. whose is the session that the connection is for,
-// empty for all. first is the era to try first, and the only one if only is set; see [session.Session.Open].
+// empty for all. first is the era to try first, see [mcp.ClientOptions]; if only is set and the settings leave the protocol
+// open, it is the only one. On an error it returns the connection as well, which the caller has to close.
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
 	c := &conn{server: s, Session: s.dialer.New(), ownerID: whose, calls: inflight.New(time.Now())}
@@ -60,13 +61,13 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 }
 
 // changeStream returns a function that opens the stream for list changes and reports whether it is open. It returns
-// nil for a pipe, on which changes can arrive at any time.
+// nil for a legacy server on a pipe, where changes can arrive at any time.
 func (c *conn) changeStream() func(context.Context) bool {
-	link, legacy := c.Client.Link.(interface{ AwaitStream(context.Context) bool })
+	link, hasStream := c.Client.Link.(interface{ AwaitStream(context.Context) bool })
 	switch {
 	case c.Client.Era == mcp.Modern:
 		return func(context.Context) bool { return c.hearChanges(c.server.life.ctx) }
-	case legacy:
+	case hasStream:
 		return func(ctx context.Context) bool { return c.Client.Ready(ctx) == nil && link.AwaitStream(ctx) }
 	}
 	return nil

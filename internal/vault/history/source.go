@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/hex"
 	"path"
 	"strings"
 	"time"
@@ -83,7 +82,7 @@ func files(tx *workspace.Tx) (list []source) {
 
 // derivedFile returns a source for a file that SiYuan stores and the vault makes up from its tables.
 func derivedFile(at string, data []byte) source {
-	return source{path: at, version: hex.EncodeToString(sha1Hex(data)), read: func(*workspace.Tx) (file, []byte) {
+	return source{path: at, version: sha1Hex(data), read: func(*workspace.Tx) (file, []byte) {
 		return file{Title: path.Base(at), Updated: time.Now().UnixMilli(), Derived: true}, data
 	}}
 }

@@ -74,15 +74,15 @@ func storeFile(tx *workspace.Tx, id string, s source) {
 	tx.PutRecord(workspace.Record{Kind: fileKind, ID: id, Body: api.MustJSON(f)})
 }
 
-// hashName returns a name that is derived from parts, which must distinguish the thing from all others.
+// hashName returns a name made from parts: their SHA-1 in hexadecimal. Different things need different parts.
 func hashName(parts ...any) string {
 	encoded, _ := json.Marshal(parts) // texts and numbers
-	return hex.EncodeToString(sha1Hex(encoded))
+	return sha1Hex(encoded)
 }
 
-func sha1Hex(data []byte) []byte {
+func sha1Hex(data []byte) string {
 	sum := sha1.Sum(data) //nolint:gosec // see the import
-	return sum[:]
+	return hex.EncodeToString(sum[:])
 }
 
 // totalSize returns the total bytes of the files in list, a JSON list of ids.

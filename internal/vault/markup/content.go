@@ -76,7 +76,7 @@ func FirstContent(b *tree.Block) string {
 }
 
 // Plain returns the text of a leaf without its marks as in blocks.content: a link is its text and address, an image
-// its text, address and title.
+// its text, address and title, a tag #tag#.
 func Plain(text string) string {
 	if !strings.ContainsAny(text, markChars) {
 		return text
@@ -116,7 +116,7 @@ func calloutParts(marker string) (kind, icon, title string) {
 	return kind, icon, title
 }
 
-// isIcon reports whether a word is an emoji: it has no letter or digit of any script.
+// isIcon reports whether a word seems to be an emoji: all its characters are in the ranges of symbols and emojis.
 func isIcon(word string) bool {
 	for _, r := range word {
 		if r < 0x2000 || r >= 0x2e80 && r < 0x1f000 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// This file has the functions for numbers. The letters in params are types of arguments, as kinds in value.go lists them.
+// This file has the functions for numbers, which are those of Sprig and go-humanize with their error texts. The letters in params are types of arguments, as kinds in value.go lists them.
 
 var numberFunctions = map[string]function{
 	"add":  {params: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
@@ -131,7 +131,7 @@ func round(a []any) float64 {
 	return math.Floor(shifted) / power
 }
 
-// octal parses a number in octal digits.
+// octal parses octal digits, as toDecimal of Sprig does; 0 for anything else.
 func octal(digits string) int64 {
 	n, err := strconv.ParseInt(digits, 8, 64)
 	if err != nil {

@@ -195,7 +195,7 @@ func (k *talk) runPlain(ctx context.Context) error {
 		case err != nil && (ctx.Err() != nil || !output.IsTerminal(k.In)):
 			return err
 		case err != nil:
-			text, hint := root.LocalizedError(err)
+			text, hint := root.TextAndHint(err)
 			k.Warn("%s", text)
 			if hint != "" {
 				k.Note("%s", hint)

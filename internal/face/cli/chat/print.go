@@ -20,12 +20,12 @@ import (
 
 // This file prints finished lines above the view, into the scrollback of the terminal.
 
-// redrawn is the time after which a view is surely on the terminal.
-const redrawn = 200 * time.Millisecond
+// redrawTime is how long after it was drawn a view has replaced the one before it on the terminal, unless that is very slow.
+const redrawTime = 200 * time.Millisecond
 
-// settled is how long it usually takes until a view of a different height is on the terminal: three frames at 60 a second.
-// Printing waits for that. Otherwise a line of the old view could remain in the scrollback.
-const settled = 50 * time.Millisecond
+// settleTime is how long printing waits at least after the height of the view has changed: three frames at 60 a second. Printed
+// earlier, a line of the old view could remain in the scrollback.
+const settleTime = 50 * time.Millisecond
 
 func (s *screen) bold(text string) string {
 	if s.styled {
@@ -61,20 +61,22 @@ func (s *screen) next() tea.Cmd {
 	return tea.Sequence(s.awaitDrawn(), tea.Println(text), func() tea.Msg { return printed{} })
 }
 
-// awaitDrawn waits until the view with its present height is on the terminal.
+// awaitDrawn waits until something has been written to the terminal since the height of the view last changed: at least
+// settleTime, at most ten times that.
 func (s *screen) awaitDrawn() tea.Cmd {
 	sized, frame := s.lastSized, s.lastFrame
 	return func() tea.Msg {
 		look := time.NewTicker(5 * time.Millisecond)
 		defer look.Stop()
-		for since := time.Since(sized); since < settled || since < 10*settled && s.frames.Load() == frame; since = time.Since(sized) {
+		for since := time.Since(sized); since < settleTime || since < 10*settleTime && s.frames.Load() == frame; since = time.Since(sized) {
 			<-look.C
 		}
 		return nil
 	}
 }
 
-// countWrites wraps a terminal so that writes are counted. Other writers are returned unchanged.
+// countWrites wraps a terminal so that awaitDrawn sees what is written to it. Other writers are returned unchanged, and awaitDrawn
+// then waits its longest.
 func (s *screen) countWrites(out io.Writer) io.Writer {
 	if f, ok := out.(*os.File); ok {
 		return countedFile{f, &s.frames}

@@ -219,7 +219,7 @@ func (s *screen) Init() tea.Cmd {
 		s.entered = true
 	}
 	s.printing = true
-	drawn := tea.Tick(redrawn, func(time.Time) tea.Msg { return printed{} })
+	drawn := tea.Tick(redrawTime, func(time.Time) tea.Msg { return printed{} })
 	return tea.Batch(func() tea.Msg { return notice{s.localProvidersText(s.ctx)} }, drawn, tickLater())
 }
 
@@ -383,7 +383,7 @@ func (s *screen) begin() tea.Cmd {
 
 // fail shows an error with its hint.
 func (s *screen) fail(err error) {
-	text, hint := root.LocalizedError(err)
+	text, hint := root.TextAndHint(err)
 	s.say("%s %s", s.Painter(s.Out).Mark("✗"), output.Harmless(text))
 	if hint != "" {
 		s.say("  %s", output.Harmless(hint))

@@ -77,7 +77,7 @@ func (s *screen) draw() tea.View {
 	}
 	lines = append(lines, s.Dim(strings.TrimRight(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width), " ")))
 	drawn := strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n")
-	if h := strings.Count(drawn, "\n") + 1; h >= s.tallest || time.Since(s.tallestAt) > redrawn {
+	if h := strings.Count(drawn, "\n") + 1; h >= s.tallest || time.Since(s.tallestAt) > redrawTime {
 		s.tallest, s.tallestAt = h, time.Now()
 	}
 	v := tea.NewView(drawn)

@@ -30,7 +30,7 @@ type Joined struct {
 }
 
 // List returns all places where clients start Collie, and the clients that do not.
-func (d Desk) List() ([]hostadmin.Connected, error) {
+func (d Desk) List() ([]hostadmin.ClientEntry, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func (p commands) connectList() error {
 }
 
 // settingsOf returns which settings a client's entry uses.
-func (p commands) settingsOf(c *hostadmin.Connected) string {
+func (p commands) settingsOf(c *hostadmin.ClientEntry) string {
 	if c.HTTP {
 		return locale.T("over HTTP, with a token")
 	}

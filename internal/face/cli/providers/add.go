@@ -219,13 +219,13 @@ func modelNames(models []app.ModelInfo, limit int) string {
 // chosen model becomes the default model if there is none yet.
 func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newProvider, models []app.ModelInfo) error {
 	file := root.SettingsFile(cfg)
-	useful := n.model != "" && cfg.Agent.Model == ""
+	becomesDefault := n.model != "" && cfg.Agent.Model == ""
 	err := cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
 		text, err := llmadmin.SaveProvider(&n.Provider)(text)
 		if err == nil && n.context > 0 && n.model != "" {
 			text, err = config.Setting(config.Pointer("models", n.Name+"/"+n.model, "context"), json.RawMessage(strconv.Itoa(n.context)))(text)
 		}
-		if err == nil && useful {
+		if err == nil && becomesDefault {
 			text, err = config.Setting("agent.model", rawjson.Quote(n.Name+"/"+n.model))(text)
 		}
 		return text, err
@@ -235,7 +235,7 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 	}
 	if p.JSON {
 		out := map[string]any{"provider": n.Name, "file": file, "models": len(models)}
-		if useful {
+		if becomesDefault {
 			out["model"] = n.Name + "/" + n.model
 		}
 		err = p.PrintJSON(out)
@@ -245,7 +245,7 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 	if err != nil {
 		return err
 	}
-	if !useful && cfg.Agent.Model == "" && len(models) > 0 {
+	if !becomesDefault && cfg.Agent.Model == "" && len(models) > 0 {
 		p.Note("collie config set agent.model %s/%s chooses a model; collie provider list --models shows all", n.Name, models[0].Model)
 	}
 	now, _, err := p.Settings()

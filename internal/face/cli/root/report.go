@@ -17,7 +17,7 @@ import (
 
 // This file prints errors for people and programs, and chooses the exit code.
 
-// ErrorTextWithHint returns what was wrong, as [ErrorText] does, and the error's hint.
+// ErrorTextWithHint returns the message of an error, as [ErrorText] does, and its hint.
 func ErrorTextWithHint(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Hint != "" {
 		return ErrorText(err) + locale.T("; ") + locale.Sentence(e.Hint)
@@ -25,15 +25,15 @@ func ErrorTextWithHint(err error) string {
 	return ErrorText(err)
 }
 
-// LocalizedError returns what was wrong, with its subject, and a hint, in the language of the terminal. The hint is empty if
-// the error has none.
-func LocalizedError(err error) (text, hint string) {
-	err = ofSystem(err)
+// TextAndHint returns the whole text of an error, with operation, subject and cause, and its hint apart, both in the language
+// of the terminal. The hint is empty if there is none.
+func TextAndHint(err error) (text, hint string) {
+	err = explainFileError(err)
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return locale.Sentence(err.Error()), ""
 	}
-	e = inLanguage(inOneLine(e))
+	e = inLanguage(withoutRepeatedFields(e))
 	if e.Hint != "" {
 		hint = WithCommandLines(locale.Sentence(e.Hint))
 	}
@@ -42,7 +42,7 @@ func LocalizedError(err error) (text, hint string) {
 	return shown.Error(), hint
 }
 
-// ErrorText returns what was wrong, without the operation.
+// ErrorText returns only the message of an error, in the language of the terminal, without operation and subject.
 func ErrorText(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Message != "" {
 		return locale.Sentence(e.Message)
@@ -73,7 +73,7 @@ func (p *Program) Report(err error) int {
 	if e, ok := errors.AsType[*ExitError](err); ok {
 		return e.Code
 	}
-	err = ofSystem(err)
+	err = explainFileError(err)
 	code, kind := ExitFailed, "internal_error"
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		kind, code = e.Kind.Type(), exitOf(e.Kind)
@@ -81,7 +81,7 @@ func (p *Program) Report(err error) int {
 			fmt.Fprintln(p.Out, string(e.Payload()))
 			return code
 		}
-		e = inLanguage(inOneLine(e))
+		e = inLanguage(withoutRepeatedFields(e))
 		fmt.Fprintf(p.Err, "%s [%s] %v\n", p.Painter(p.Err).Mark("✗"), kind, e)
 		for _, f := range e.Fields {
 			fmt.Fprintf(p.Err, "  %s: %s\n", f.Path, WithCommandLines(locale.Sentence(f.Message)))
@@ -134,9 +134,9 @@ func inLanguage(e *tool.Error) *tool.Error {
 // diskFull is the kind of error for a full disk.
 const diskFull tool.ErrorKind = "disk_full"
 
-// ofSystem turns an error of the file system, a full disk or a denied access, into one with a hint for people. Errors
-// that already have an explanation are returned as they are.
-func ofSystem(err error) error {
+// explainFileError adds a hint to an error of the file system that means a full disk or a denied access. Any other error is
+// returned as it is.
+func explainFileError(err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
 	if _, explained := errors.AsType[*tool.Error](err); !ok || explained || IsUsage(err) || IsConfig(err) {
 		return err
@@ -153,9 +153,9 @@ func ofSystem(err error) error {
 	return out
 }
 
-// inOneLine returns an error without its fields if the message of each equals that of the error. If the error has one
-// field, whose message is part of its own, the path and message of the field become its message.
-func inOneLine(e *tool.Error) *tool.Error {
+// withoutRepeatedFields returns an error without fields that only repeat its message. If it has one such field, path and
+// message of the field become the message.
+func withoutRepeatedFields(e *tool.Error) *tool.Error {
 	differs := func(f tool.Field) bool { return f.Message != e.Message }
 	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, differs) {
 		out := *e

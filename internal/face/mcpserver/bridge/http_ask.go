@@ -110,7 +110,7 @@ func (l *httpLink) deliverRefusal(f *request, resp *http.Response) error {
 	m, err := mcp.Parse(raw)
 	switch {
 	case err == nil && m.Error != nil && !isInteger(mcp.Get(m.Error, "code")):
-		// The listener's own refusal. A client that got it as it is would not take it for an answer, and wait for one.
+		// The listener's own refusal. A client that got it as it is would not take it for an answer and would go on waiting.
 		message := mcp.GetString(m.Error, "message")
 		if hint := mcp.GetString(m.Error, "hint"); hint != "" {
 			message += "; " + hint

@@ -4,7 +4,7 @@ import (
 	"collie/internal/source/siyuan/connection"
 )
 
-// Types of packages below, for callers that manage the source through [Notes].
+// Types of package connection, for callers that manage the source through [Notes].
 type (
 	// SavedKernels are the saved connections.
 	SavedKernels = connection.Settings

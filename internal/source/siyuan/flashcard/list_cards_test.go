@@ -143,7 +143,7 @@ func TestListCardsFilters(t *testing.T) {
 			t.Errorf("%s: %s", filter, got.Raw)
 		}
 	}
-	// SiYuan lists what a session has seen again, also what was skipped.
+	// SiYuan lists cards again that this session has seen or skipped, unless reviewedCards names them.
 	got := w.Must(t, list, args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": id}}))
 	if diff := cmp.Diff(sortedIDs(w.list), sortedBlocks(got)); diff != "" || got.Get("unreviewedCount").Int() != 1 {
 		t.Errorf("a card of this session is listed: %s\n%s", diff, got.Raw)
@@ -246,8 +246,8 @@ func TestListCardsBesideMany(t *testing.T) {
 	}
 }
 
-// TestListCardsOfClosedNotebook: for such a scope SiYuan answers with the due cards of all
-// notebooks.
+// TestListCardsOfClosedNotebook: no card is listed for a closed notebook, or the call is refused. SiYuan would answer with the
+// due cards of all notebooks.
 func TestListCardsOfClosedNotebook(t *testing.T) {
 	w := newWorkspace(t)
 	closed := kernel.ID(w.Notebook("Closed"))

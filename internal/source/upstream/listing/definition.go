@@ -26,7 +26,7 @@ const (
 
 var definitionKeys = [defFields]string{"name", "title", "description", "inputSchema", "annotations"}
 
-// action reads and checks a tool's definition.
+// action reads and checks a tool's definition, and applies the server's settings to it.
 func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if len(def) > toolcache.MaxDefinition {
 		return tool.Action{}, tooLargeDefinition(def)

@@ -16,8 +16,8 @@ import (
 type Feed struct {
 	client *mcp.Client
 	remote bool
-	// stream opens the stream for list changes and reports whether it is open; nil for a pipe, on which changes can
-	// arrive at any time.
+	// stream opens the stream for list changes and reports whether it is open; nil for a legacy server on a pipe, where
+	// changes can arrive at any time.
 	stream          func(context.Context) bool
 	awaitLateStream func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
 

@@ -58,8 +58,8 @@ func TestSupervisor(t *testing.T) {
 	})
 }
 
-// A canceled or finished order is not given, however soon it was due. If an order is due before
-// the planned one, the timer fires for it instead.
+// A planned start is not given after CancelRetry, Finish or Ready, even 1 ns before it is due; an answered call leaves it. The
+// timer was set for a later check, and must fire earlier for the start.
 func TestSupervisorTimer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -25,8 +25,8 @@ type Duplicate struct {
 	path []string
 }
 
-// Duplicates returns the servers that a client has besides Collie's: from all files that the client reads in the folder
-// dir, and from file if it is not empty. Files that cannot be read are skipped.
+// Duplicates returns the servers of a client that are in Collie's settings too. It reads the user's files, those of the
+// project in dir, and file if it is not empty. Files that cannot be read are skipped.
 func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([]Duplicate, error) {
 	h, err := hosts.FindClient(client)
 	if err != nil {
@@ -75,6 +75,7 @@ func duplicateOf(cfg *config.Config, f hosts.Found) (Duplicate, bool) {
 	return sameName, sameName.Name != ""
 }
 
+// withoutLinks resolves the symbolic links in a path. Of a file that does not exist, it resolves those of the folders that do.
 func withoutLinks(file string) string {
 	absolute, err := filepath.Abs(file)
 	if err != nil {
@@ -92,8 +93,8 @@ func withoutLinks(file string) string {
 	}
 }
 
-// SameFile reports whether two paths name one file, which need not exist. A relative one, which older versions put on record,
-// is the same as its like only.
+// SameFile reports whether two paths name one file, which need not exist. A relative path, as older versions recorded it, is
+// only compared as text, because its folder is not known.
 func SameFile(recorded, file string) bool {
 	if !filepath.IsAbs(recorded) {
 		return filepath.Clean(recorded) == filepath.Clean(file)
@@ -101,8 +102,8 @@ func SameFile(recorded, file string) bool {
 	return withoutLinks(recorded) == withoutLinks(file)
 }
 
-// Connected is a place where a client starts Collie.
-type Connected struct {
+// ClientEntry is a place where a client starts Collie, or could.
+type ClientEntry struct {
 	Client    string   `json:"client"`
 	Title     string   `json:"title"`
 	Installed bool     `json:"installed"`
@@ -119,15 +120,15 @@ type Connected struct {
 }
 
 // ClientConnections returns all places where clients start Collie. A client that does not start it is listed once, with
-// its file of the user. dir is a project whose files are read as well.
-func ClientConnections(env config.Env, dir string, runs func(command string) bool) []Connected {
-	var out []Connected
+// the user's own file. dir is a project whose files are read as well. A file that cannot be read is listed with its Problem.
+func ClientConnections(env config.Env, dir string, runs func(command string) bool) []ClientEntry {
+	var out []ClientEntry
 	for _, h := range hosts.Clients() {
 		userFile, err := h.File(systemOf(env, dir))
 		if err != nil {
 			continue
 		}
-		base := Connected{Client: h.Name, Title: h.Title, Installed: IsInstalled(env, h.Name, userFile, runs), File: userFile}
+		base := ClientEntry{Client: h.Name, Title: h.Title, Installed: IsInstalled(env, h.Name, userFile, runs), File: userFile}
 		n := len(out)
 		for _, place := range h.Places(systemOf(env, dir)) {
 			found, err := h.Read(place)
@@ -142,7 +143,7 @@ func ClientConnections(env config.Env, dir string, runs func(command string) boo
 				}
 				c := base
 				c.File = place.File
-				c.reads(f, runs)
+				c.setEntry(f, runs)
 				out = append(out, c)
 			}
 		}
@@ -153,8 +154,8 @@ func ClientConnections(env config.Env, dir string, runs func(command string) boo
 	return out
 }
 
-// reads fills in what an entry starts.
-func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
+// setEntry fills in what an entry starts.
+func (c *ClientEntry) setEntry(f hosts.Found, runs func(command string) bool) {
 	line := f.Entry.CommandLine()
 	if line == nil {
 		c.Name, c.Off, c.HTTP = f.Name, f.Entry.Disabled(), true
