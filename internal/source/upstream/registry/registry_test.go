@@ -379,6 +379,17 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestRefusedPackageIsCleaned shows what is displayed of a package that is refused because of its name.
+func TestRefusedPackageIsCleaned(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"npm", "pypi", "oci", "sh"} {
+		w := ways(t, `"packages": [{"registryType": "`+kind+`", "identifier": "a\u001b[31m/b\u202e:c", "version": "1\u001b[0m"}]`)[0]
+		if w.Refused == "" || strings.ContainsFunc(w.Package, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+			t.Errorf("%s: %q, refused for %q", kind, w.Package, w.Refused)
+		}
+	}
+}
+
 // wantNoVariables fails if an entry that was made without any input holds a variable or a secret.
 func wantNoVariables(t interface{ Errorf(string, ...any) }, raw json.RawMessage) {
 	look := func(name string) (string, bool) {

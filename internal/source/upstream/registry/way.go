@@ -176,6 +176,7 @@ func (p *pack) way() Way {
 func (b *builder) npm(p *pack) {
 	if !npmName.MatchString(p.Name) || !npmVersion.MatchString(p.Version) {
 		b.refuse("%q is not a package of npm with an exact version", b.Package)
+		return // what the registry wrote is shown as it is cleaned
 	}
 	b.command, b.Package = "npx", p.Name+"@"+p.Version
 	b.before = append(b.before, literals("-y")...)
@@ -184,6 +185,7 @@ func (b *builder) npm(p *pack) {
 func (b *builder) pypi(p *pack) {
 	if !pyName.MatchString(p.Name) || !pyVersion.MatchString(p.Version) {
 		b.refuse("%q is not a package of PyPI with an exact version", b.Package)
+		return
 	}
 	b.command, b.Package = "uvx", p.Name+"=="+p.Version
 }
@@ -208,7 +210,9 @@ func (b *builder) image(p *pack) {
 	}
 	if !imageName.MatchString(name) || tag != "" && !imageTag.MatchString(tag) || summed && !imageSum.MatchString(sum) ||
 		!summed && (tag == "" || tag == "latest") {
-		b.refuse("%q is not an image with an exact version", clean(b.Package))
+		b.Package = clean(b.Package)
+		b.refuse("%q is not an image with an exact version", b.Package)
+		return
 	}
 	b.before = append(b.before, literals("run", "-i", "--rm")...)
 }
