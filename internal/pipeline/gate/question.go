@@ -24,7 +24,7 @@ const (
 	maxName    = 60 // of a name that the person has to type
 )
 
-// question returns what a person is asked about c. Targets and arguments come from others who may be
+// question returns what a person is asked about c, without Risk and Name, which setRisk adds. Targets and arguments come from others who may be
 // malicious, so nothing in the question can control a terminal or start a new line.
 func question(c *tool.Call, plan tool.Plan, offers []grant.Grant) tool.Question {
 	q := tool.Question{
@@ -89,10 +89,10 @@ func argsText(args json.RawMessage) string {
 		args = json.RawMessage("{}")
 	}
 	if err := json.Compact(&compact, args); err != nil {
-		return shorten(line(string(args), maxArgs), maxArgs)
+		return line(string(args), maxArgs)
 	}
 	// Outside of strings JSON has only visible characters; inside, an escape is equivalent.
-	return shorten(escapeInvisible(compact.String(), escaped), maxArgs)
+	return shorten(replaceInvisible(compact.String(), escaped), maxArgs)
 }
 
 // escaped returns r as an escape of a JSON string.
@@ -106,12 +106,12 @@ func escaped(r rune) string {
 // line returns text as one line of at most limit visible characters.
 func line(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return shorten(escapeInvisible(text, func(rune) string { return "\uFFFD" }), limit)
+	return shorten(replaceInvisible(text, func(rune) string { return "\uFFFD" }), limit)
 }
 
-// escapeInvisible replaces characters that are not visible: control characters, those that change the direction of
+// replaceInvisible replaces characters that are not visible: control characters, those that change the direction of
 // text, and invisible ones. Characters that join letters or emoji stay.
-func escapeInvisible(text string, instead func(rune) string) string {
+func replaceInvisible(text string, instead func(rune) string) string {
 	if !strings.ContainsFunc(text, invisible) {
 		return text
 	}

@@ -64,6 +64,9 @@ func TestQuestionIsShort(t *testing.T) {
 	if n := utf8.RuneCountInString(q.Args); n < 1800 || n > 1830 || !strings.HasSuffix(q.Args, "… (3215 more characters)") {
 		t.Errorf("%d characters of arguments: …%s", n, q.Args[len(q.Args)-60:])
 	}
+	if args := argsText(json.RawMessage("{" + strings.Repeat("字", 5000))); !strings.HasSuffix(args, "… (3201 more characters)") {
+		t.Errorf("arguments that are not JSON: …%s", args[len(args)-60:])
+	}
 	if q.Effect != "First line." {
 		t.Errorf("effect %q", q.Effect)
 	}
