@@ -3,8 +3,6 @@ package output
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mattn/go-runewidth"
 )
 
 // This file breaks prose into lines, in languages with and without spaces.
@@ -30,13 +28,13 @@ func wrapText(text string, width int) []string {
 }
 
 // unbreakableParts splits a line into parts that are not broken: words with their trailing spaces, and single wide
-// characters with combining marks.
+// characters, each with the marks and the closing punctuation behind it.
 func unbreakableParts(text string) []string {
 	var out []string
 	begin, space, wide := 0, false, false
 	for i, r := range text {
-		isWide := runewidth.RuneWidth(r) == 2
-		closing := strings.ContainsRune("，。、；：？！）》」』】,.;:?!)…", r)
+		isWide, joins := columns.RuneWidth(r) == 2, columns.RuneWidth(r) == 0
+		closing := joins || strings.ContainsRune("，。、；：？！）》」』】,.;:?!)…", r)
 		if i > begin && !closing && r != ' ' && (space || wide || isWide) {
 			out = append(out, text[begin:i])
 			begin = i
@@ -47,7 +45,7 @@ func unbreakableParts(text string) []string {
 }
 
 // Paragraphs joins and wraps the prose of a text at width columns. Lines that begin with a space, a tab or a sign of Markdown
-// (lists, tables, headings, code, quotes) stay unchanged. width 0 changes nothing.
+// (bulleted lists, tables, headings, code, quotes) stay unchanged. width 0 changes nothing.
 func Paragraphs(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -78,7 +76,7 @@ func joinProse(lines []string) string {
 	for _, line := range lines[1:] {
 		before, _ := utf8.DecodeLastRuneInString(text)
 		after, _ := utf8.DecodeRuneInString(line)
-		if runewidth.RuneWidth(before) != 2 && runewidth.RuneWidth(after) != 2 {
+		if columns.RuneWidth(before) != 2 && columns.RuneWidth(after) != 2 {
 			text += " "
 		}
 		text += line
@@ -99,11 +97,12 @@ func WrapSecondColumn(text string, width int) string {
 	for i, line := range lines {
 		body := strings.TrimRight(line, "\n")
 		at := secondColumn(body)
-		if at == 0 || at+minLast > width || Width(body) <= width {
+		indent := Width(body[:at])
+		if at == 0 || indent+minLast > width || Width(body) <= width {
 			continue
 		}
-		rest := wrapText(body[at:], width-at)
-		lines[i] = body[:at] + strings.Join(rest, "\n"+strings.Repeat(" ", at)) + line[len(body):]
+		rest := wrapText(body[at:], width-indent)
+		lines[i] = body[:at] + strings.Join(rest, "\n"+strings.Repeat(" ", indent)) + line[len(body):]
 	}
 	return strings.Join(lines, "")
 }

@@ -21,6 +21,7 @@ func TestWrapped(t *testing.T) {
 		{"one incomprehensibility", 8, []string{"one", "incomprehensibility"}},
 		{"笔记在思源里，读写都行", 12, []string{"笔记在思源", "里，读写都行"}},
 		{"用 collie 读笔记", 9, []string{"用 collie", "读笔记"}},
+		{"か\u3099き\u3099く\u3099", 4, []string{"か\u3099き\u3099", "く\u3099"}}, // a mark stays with its character
 	} {
 		if diff := cmp.Diff(tt.want, wrapText(tt.text, tt.width)); diff != "" {
 			t.Errorf("%q in %d (-want +got):\n%s", tt.text, tt.width, diff)
@@ -50,6 +51,11 @@ func TestWrapSecondColumn(t *testing.T) {
 	t.Parallel()
 	got := WrapSecondColumn("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
 	want := "Flags:\n      --tls-cert FILE    certificate of the\n                         gateway, in PEM\n                         form\n  -h  help\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got = WrapSecondColumn("      --笔记 文件    在思源里的笔记，读写都行，一个也不漏掉\n", 45)
+	want = "      --笔记 文件    在思源里的笔记，读写都\n                     行，一个也不漏掉\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
