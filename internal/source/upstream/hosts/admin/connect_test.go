@@ -260,6 +260,17 @@ func TestConnectedTwice(t *testing.T) {
 	}
 }
 
+// A file that somebody has edited is not called what it was before, even where Collie's entry is gone from it already.
+func TestDisconnectOfAnEditedFile(t *testing.T) {
+	t.Parallel()
+	d := newTestHome(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)
+	d.connect(false)
+	d.writeClientFile(`{"mcpServers":{"a":{"command":"y"}}}`)
+	if done := d.disconnect(false, true); len(done) != 1 || done[0].Exact || len(done[0].Removed) > 0 {
+		t.Errorf("%+v", done)
+	}
+}
+
 // Disconnecting one of two entries leaves the other one, whichever was made first.
 func TestDisconnectOneOfTwoNames(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 			return err
 		}
 		for _, file := range files {
-			d, err := o.restore(h, file, l)
+			d, err := o.disconnectFile(h, file, l)
 			if err != nil {
 				failed = err
 				break
@@ -112,8 +112,9 @@ func (o *DisconnectOptions) unknownPlace(l *connectLedger) error {
 	return nil
 }
 
-// restore handles one file. It returns nil if there is nothing to do.
-func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger) (*Disconnected, error) {
+// disconnectFile reverses the recorded steps of one file and removes Collie's entries, as far as o asks. It returns nil if there is
+// nothing to do.
+func (o *DisconnectOptions) disconnectFile(h hosts.Host, file string, l *connectLedger) (*Disconnected, error) {
 	plan, err := h.Open(file)
 	if err != nil {
 		return nil, err
@@ -166,7 +167,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 		d.Restored = append(d.Restored, pieceNames(s.Pieces)...)
 		return nil
 	}
-	d.Exact = d.Exact && len(s.Pieces) == 0
+	d.Exact = false
 	for _, piece := range s.Pieces {
 		ok, err := plan.Put(piece)
 		if err != nil {
