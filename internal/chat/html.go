@@ -126,7 +126,7 @@ func (w *htmlPage) writeFrom(b *branchMessage) {
 }
 
 // writeCollapsed writes a branch as a collapsed block or, if it is nested too deep, a link to it; the branch is then noted in
-// later. It has the number i, counted from 0, among so many branches as of says.
+// later. It is branch i+1 of the given number.
 func (w *htmlPage) writeCollapsed(b *branchMessage, i, of int) {
 	if w.nested >= maxNested {
 		w.later = append(w.later, b)
@@ -140,7 +140,7 @@ func (w *htmlPage) writeCollapsed(b *branchMessage, i, of int) {
 	w.nested--
 }
 
-// writeMessage writes one message with its parts. It has the number i, counted from 0, among so many branches as of says.
+// writeMessage writes one message with its parts. It is branch i+1 of the given number.
 func (w *htmlPage) writeMessage(m *branchMessage, i, of int) {
 	who, class := "You", "user"
 	if m.Role == RoleAssistant {
@@ -174,19 +174,22 @@ func (w *htmlPage) writePart(m *branchMessage, p *llm.Part, results map[string]*
 	switch p.Kind {
 	case llm.PartText:
 		fmt.Fprintf(w, "<div dir=\"auto\">%s</div>\n", page.Markdown(p.Text, 2))
-	case partSteer:
+	case partSteer: // what a person said while the answer was being written
 		fmt.Fprintf(w, "<blockquote dir=\"auto\">%s</blockquote>\n", page.Markdown(p.Text, 2))
 	case llm.PartNotice:
 		fmt.Fprintf(w, "<p class=\"note\" dir=\"auto\">%s</p>\n", page.Text(p.Text))
 	case llm.PartReasoning:
 		fmt.Fprintf(w, "<details><summary>Reasoning</summary>\n<div dir=\"auto\">%s</div>\n</details>\n", page.Markdown(p.Text, 2))
 	case llm.PartToolCall:
-		w.writeCall(m, p, results[p.Call])
-		if results[p.Call] != nil {
-			shown[results[p.Call]] = true
+		result := results[p.Call]
+		if shown[result] {
+			result = nil
 		}
+		w.writeCall(m, p, result)
+		shown[result] = true
 	case llm.PartToolResult:
 		if !shown[p] { // no call before it has this result
+			shown[p] = true
 			w.WriteString("<details><summary>Result</summary>\n")
 			w.writeResult(p)
 			w.WriteString("</details>\n")

@@ -105,6 +105,20 @@ func TestExportAsPage(t *testing.T) {
 	}
 }
 
+// A result is shown once, also where it stands before its call.
+func TestExportResultOnce(t *testing.T) {
+	t.Parallel()
+	call := object{"type": "tool_call", "callId": "c", "name": "tea", "args": `{}`}
+	result := object{"type": "tool_result", "callId": "c", "name": "tea", "text": "green"}
+	for _, parts := range [][]object{{call, result}, {result, call}, {result}} {
+		document := exportedSession("tea", nil, newMessage("u", "r", "user", textPart("which?")), newMessage("a", "u", "assistant", parts...))
+		page := openService(t, t.TempDir(), engineThatSays()).exportPage(document, false)
+		if n := strings.Count(page, "green"); n != 1 {
+			t.Errorf("%v: it is shown %d times", parts, n)
+		}
+	}
+}
+
 // All branches are shown however deep they are, but collapsed blocks are nested to a limit only.
 func TestExportDeepAsPage(t *testing.T) {
 	t.Parallel()

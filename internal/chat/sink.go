@@ -17,7 +17,7 @@ import (
 
 // This file receives the events of an engine, adds them to the answer of the turn, and publishes them.
 
-// sink is the [Sink] of a turn. Whatever arrives after the end of the turn is dropped.
+// sink is the [Sink] of a turn. Events that arrive after the end of the turn are dropped.
 type sink struct {
 	*liveTurn
 	path *path // guarded by saveMu
@@ -199,8 +199,10 @@ func (k *sink) setState(ctx context.Context, call string, to CallState, kind str
 	}
 	k.updateUnlessEnded(func() {
 		if err != nil {
-			c.State, c.dirty = before, true
-			k.countAwaiting(to, before)
+			if c.State == to { // an answer may have come meanwhile
+				c.State, c.dirty = before, true
+				k.countAwaiting(to, before)
+			}
 			return
 		}
 		k.publishAfterText(kind, struct {
