@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,10 @@ func (p commands) siyuanConnectionShow(name string) error {
 	}
 	saved, _ := app.Connections(cfg, p.Env)
 	if name = output.FirstNonEmpty(name, currentOf(&saved)); name == "" {
-		return root.Usage("no connection is the current one; name one of %v", saved.Names())
+		if len(saved.Names()) == 0 {
+			return root.Usage("no connection is saved; collie siyuan init makes one")
+		}
+		return root.Usage("no connection is the current one; name one of %s", strings.Join(saved.Names(), ", "))
 	}
 	c, ok := saved.Get(name)
 	if !ok {
