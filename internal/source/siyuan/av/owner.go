@@ -168,7 +168,7 @@ func partTarget(r *action.Request, what access.What, id kernel.ID, name string) 
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 
-// showingBlock returns the block through which a call changes the database: the one given by the caller, or one in the notebook
+// showingBlock returns the block through which a call addresses the database: the one given by the caller, or one in the notebook
 // whose level applies.
 func showingBlock(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
 	if named := r.Strings("blockID"); len(named) > 0 {

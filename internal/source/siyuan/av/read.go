@@ -14,7 +14,7 @@ import (
 
 type getArgs struct {
 	ID      kernel.ID `json:"id" about:"database id" req:"true"`
-	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`
+	BlockID kernel.ID `json:"blockID" about:"a block that shows it"` // read by needsDatabase
 }
 
 // row is a row with the ids that are easily mistaken for its id.
@@ -84,7 +84,7 @@ func rowsOf(db *kernel.Database, m *mask) []row {
 
 type filterSortArgs struct {
 	ID      kernel.ID `json:"id" about:"database id" req:"true"`
-	BlockID kernel.ID `json:"blockID" about:"the block whose view is meant"`
+	BlockID kernel.ID `json:"blockID" about:"the block whose view is meant"` // read by needsDatabase and showingBlock
 }
 
 type filterSortResult struct {
@@ -159,8 +159,8 @@ type keysShown struct {
 	} `json:"keys" about:"the columns"`
 }
 
-// keys returns the columns of a database. It does not use the kernel endpoint of the same name, which takes a block and
-// returns the databases in which that block is a row.
+// keys returns the action get_attribute_view_keys of the tool av. It does not use the kernel's endpoint of that name, which takes
+// a block and returns the databases in which that block is a row.
 func keys() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_attribute_view_keys", Purpose: "List the columns of a database",
@@ -201,8 +201,8 @@ func maskRelations(ctx context.Context, r *action.Request, columns []json.RawMes
 	unreadable := map[kernel.ID]bool{} // unreadable related databases
 	for i, raw := range columns {
 		c := &parsed[i]
-		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
-			continue // removeHidden reports what is wrong with it
+		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil || c.Relation.Database == "" {
+			continue // removeHidden reports what is wrong with it; a new relation has no database yet
 		}
 		ok, err := isReadable(ctx, r, c.Relation.Database)
 		if err != nil {
