@@ -19,13 +19,13 @@ func TestGetDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, any := range []string{id, string(blocks[1].ID)} {
-		got := k.Must(t, findAction(t, "get_doc"), args("id", any))
+	for _, named := range []string{id, string(blocks[1].ID)} {
+		got := k.Must(t, findAction(t, "get_doc"), args("id", named))
 		if got.Get("id").String() != id || got.Get("hPath").String() != "/P/D" || got.Get("notebookName").String() != "笔记" ||
 			got.Get("mode").String() != "markdown" || got.Get("totalBlocks").Int() != 3 || got.Get("truncated").Bool() {
 			t.Errorf("read %s", got.Raw)
 		}
-		if text := got.Get("content").String(); !strings.Contains(text, "first **bold**") || strings.Contains(text, "{:") {
+		if text := got.Get("content").String(); !strings.Contains(text, "first **bold**") || strings.Contains(text, "{:") { // no attributes of blocks
 			t.Errorf("the text is %q", text)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 type getOutlineArgs struct {
 	ID      kernel.ID `json:"id" about:"document id" req:"true"`
-	Preview bool      `json:"preview" about:"take the document's title in" default:"false"`
+	Preview bool      `json:"preview" about:"include the document's title" default:"false"`
 }
 
 // heading is a heading with its subheadings.
@@ -42,7 +42,7 @@ type getOutlineResult struct {
 func getOutline() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_outline", Purpose: "Show the headings of a document as a tree",
-		Guide: "The id of a heading works wherever a block id does: what is under it is its children.",
+		Guide: "The id of a heading works like any block id; the blocks under it are its children.",
 		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"outline/getDocOutline", "block/getBlockKramdowns", "query/sql"},

@@ -138,8 +138,8 @@ func refuseCopiedText(ctx context.Context, r *action.Request, t action.Target, d
 	}
 }
 
-// expectedTitle returns the title that a document gets from its heading. The kernel writes it with HTML entities ("R
-// &amp; D") and with the marks that its editor adds to code. If the heading itself contains such entities, the title
+// expectedTitle returns the title that a document should have, given the one that the kernel made of its heading. The kernel
+// writes it with HTML entities ("R &amp; D") and with the zero-width spaces that its editor puts around code. If the heading itself contains such entities, the title
 // stays as the kernel wrote it.
 func expectedTitle(title, dom string) string {
 	title = strings.ReplaceAll(title, "\u200b", "")
