@@ -84,23 +84,25 @@ func TestMoveOutOfContainerIsKept(t *testing.T) {
 		})
 		return want
 	}
-	for name, fn := range map[string]func(root *tree.Block){
-		"out": func(root *tree.Block) {
+	for _, step := range []struct {
+		name string
+		do   func(root *tree.Block)
+	}{
+		{"out", func(root *tree.Block) {
 			b := root.Children[0].Children[1]
 			b.Cut()
 			root.Insert(1, b)
-		},
-		"back in": func(root *tree.Block) {
-			if b := root.Children[1]; b.Parent == root && len(root.Children[0].Children) == 1 {
-				b.Cut()
-				root.Children[0].Insert(1, b)
-			}
-		},
+		}},
+		{"back in", func(root *tree.Block) {
+			b := root.Children[1]
+			b.Cut()
+			root.Children[0].Insert(1, b)
+		}},
 	} {
-		want := move(fn)
+		want := move(step.do)
 		view(t, open(t, w.Path()), func(tx *workspace.Tx) {
 			if diff := cmp.Diff(want, markup.Kramdown(tx.Document(doc).Root)); diff != "" {
-				t.Errorf("%s: %s", name, diff)
+				t.Errorf("%s: %s", step.name, diff)
 			}
 		})
 	}
@@ -286,7 +288,7 @@ func TestPositionsNeverRunOut(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	_, doc := createNotes(t, w, "first\n\nlast")
 	var want []string
-	for range 60 { // more often than 2^20 can be halved
+	for range 60 { // more often than the gap between two positions (posGap, 2^20) can be halved
 		update(t, w, func(tx *workspace.Tx) {
 			root := tx.Document(doc).Root
 			root.Insert(1, tx.Identify(markup.Parse("between"))...)
@@ -528,40 +530,41 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := open(t, filepath.Join(dir, "vault.db"))
-	dead, alive := filepath.Join(dir, ".collie-backup-1"), filepath.Join(dir, ".collie-backup-2")
-	for _, part := range []string{dead, alive} {
+	// Nobody has locked the first two, the third was locked, the last one is.
+	oldUnlocked, newUnlocked := filepath.Join(dir, ".collie-backup-1"), filepath.Join(dir, ".collie-backup-2")
+	for _, part := range []string{oldUnlocked, newUnlocked} {
 		if err := os.Mkdir(part, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	killed, busy := filepath.Join(dir, ".collie-backup-3"), filepath.Join(dir, ".collie-backup-4")
-	for _, part := range []string{killed, busy} {
+	released, held := filepath.Join(dir, ".collie-backup-3"), filepath.Join(dir, ".collie-backup-4")
+	for _, part := range []string{released, held} {
 		unlock, free, err := atomicfile.TryLock(filepath.Join(part, "lock"))
 		if err != nil || !free {
 			t.Fatal(err)
 		}
-		if part == killed {
+		if part == released {
 			unlock()
 		} else {
 			defer unlock()
 		}
 	}
 	long := time.Now().Add(-48 * time.Hour)
-	if err := os.Chtimes(busy, long, long); err != nil {
+	if err := os.Chtimes(held, long, long); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(dead, long, long); err != nil {
+	if err := os.Chtimes(oldUnlocked, long, long); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Backup(t.Context(), filepath.Join(dir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{dead, killed} {
+	for _, part := range []string{oldUnlocked, released} {
 		if _, err := os.Stat(part); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("what a killed backup left in %s is there", part)
+			t.Errorf("what a released backup left in %s is there", part)
 		}
 	}
-	for _, part := range []string{alive, busy} {
+	for _, part := range []string{newUnlocked, held} {
 		if _, err := os.Stat(part); err != nil {
 			t.Errorf("what another backup is making in %s is gone", part)
 		}
@@ -569,16 +572,16 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 }
 
 // TestTempDirsAtOnce creates folders with one prefix concurrently, also below a folder whose name looks like a
-// pattern. Each stays until its own work is done, and folders of killed processes are removed.
+// pattern. Each stays until its own work is done, and folders of released processes are removed.
 func TestTempDirsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"notes", "[notes]"} {
 		dir := filepath.Join(t.TempDir(), name)
-		killed := filepath.Join(dir, "work-0")
-		if err := os.MkdirAll(killed, 0o700); err != nil {
+		released := filepath.Join(dir, "work-0")
+		if err := os.MkdirAll(released, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(killed, "lock"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(released, "lock"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var work sync.WaitGroup

@@ -46,7 +46,8 @@ func (tx *Tx) ReadFile(at string) (data []byte) {
 	return data
 }
 
-// WriteFile creates or replaces a file, and creates the folders above it. A zero time means now.
+// WriteFile creates or replaces a file, and creates the folders above it. A zero time means now. at must not be a folder, nor lie
+// below a file.
 func (tx *Tx) WriteFile(at string, data []byte, changed time.Time) {
 	if changed.IsZero() {
 		changed = time.Now()
