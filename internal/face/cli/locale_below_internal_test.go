@@ -13,32 +13,33 @@ import (
 
 // This file checks that the texts of packages other than the commands, which people read too, are in the Chinese catalog.
 
-// spoken are packages whose texts people read at the terminal, however these are passed on: findings, problems, steps and
-// errors. Of the other packages, only messages and hints of errors must be in the catalog.
-var spoken = []string{
+// allTextPackages are packages all of whose texts must be in the catalog, since people read them at the terminal: findings,
+// problems, steps and errors. Of the others, only messages and hints of errors must be.
+var allTextPackages = []string{
 	"agent/library", "app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
 	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
 	"source/upstream/hosts", "source/upstream/hosts/admin", "source/upstream/session", "source/upstream/signin",
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
 }
 
-// helped are packages whose notices must be in the catalog too: the second arguments of methods called Notice.
-var helped = regexp.MustCompile(`^(agent|chat|llm|store)(/|$)`)
+// noticePackages are packages whose notices must be in the catalog too: the second arguments of methods called Notice.
+var noticePackages = regexp.MustCompile(`^(agent|chat|llm|store)(/|$)`)
 
-// unspoken are packages whose texts go to programs, and packages of tests.
-var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
+// skippedPackages are packages whose texts this file does not check: the faces (locale_internal_test.go checks the commands), those
+// whose texts go to programs, and packages of tests.
+var skippedPackages = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
 
-// wordless matches texts of spoken packages that are not translated: names of operations, values that are
+// untranslated matches texts of allTextPackages that are not translated: names of operations, values that are
 // also in JSON, signed text, and text for browsers, models and servers.
-var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
+var untranslated = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
 	`|(?:chain|head|anchor) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
 	`|(?:deno|docker|nerdctl|podman|uv|pipx|npm|pnpm|yarn)(?: container| tool)? (?:run|exec|dlx)$|conflicts %s$|daily note/|date (?:created|modified)$|last modified$|front matter$|json_extract|\{:|\{\{` +
 	`|[a-z-]+ acp$|GitHub Copilot$|Qwen Code$|An agent of %s$|yaml: %v$|(?:permission|disallowedTools): %s$` +
 	`|mcp [a-z]+$|read anchor|(?:export|prune) audit log: %w$|verify export: %w$|cache [a-z]+$|kill container$|login %s$|not here$` +
 	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
 
-// unseen matches functions whose arguments are not shown to people.
-var unseen = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
+// unseenCalls matches functions whose arguments are not shown to people.
+var unseenCalls = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
 
 // textsBelowCommands returns the texts of packages other than the commands that must be in the catalog, with their places. It finds them
 // in the syntax trees of the sources.
@@ -62,7 +63,7 @@ func textsBelowCommands(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for path, f := range files {
 		dir := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(path, top+string(filepath.Separator))))
-		if unspoken.MatchString(dir) {
+		if skippedPackages.MatchString(dir) {
 			continue
 		}
 		known := constants[filepath.Dir(path)]
@@ -70,11 +71,11 @@ func textsBelowCommands(t *testing.T) map[string]string {
 			if c, ok := e.(*ast.CallExpr); ok && calledName(c) == "fmt.Sprintf" {
 				e = c.Args[0]
 			}
-			if text, ok := foldConstants(e, known); ok && prose.MatchString(text) && !wordless.MatchString(text) {
+			if text, ok := foldConstants(e, known); ok && prose.MatchString(text) && !untranslated.MatchString(text) {
 				out[text] = set.Position(e.Pos()).String()
 			}
 		}
-		all, byHelp := slices.Contains(spoken, dir), helped.MatchString(dir)
+		all, notices := slices.Contains(allTextPackages, dir), noticePackages.MatchString(dir)
 		visitQuestionTexts(f, says)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
@@ -100,10 +101,10 @@ func textsBelowCommands(t *testing.T) map[string]string {
 					}
 				}
 			case *ast.CallExpr:
-				if unseen.MatchString(calledName(x)) {
+				if unseenCalls.MatchString(calledName(x)) {
 					return false
 				}
-				if byHelp && strings.HasSuffix(calledName(x), ".Notice") && len(x.Args) == 2 {
+				if notices && strings.HasSuffix(calledName(x), ".Notice") && len(x.Args) == 2 {
 					says(x.Args[1])
 				}
 				name := qualifiedName(calledName(x), dir)
@@ -174,8 +175,8 @@ func visitText(n ast.Node, says func(ast.Expr)) bool {
 // opsElsewhere matches packages whose errors are not shown at a terminal: those for browsers and those of tests.
 var opsElsewhere = regexp.MustCompile(`^(face/web|.*test)(/|$)`)
 
-// operations returns the texts that errors anywhere give as the operation, with their places: literals and
-// constants that are the Op of a tool.Error or the argument for a parameter called op.
+// operations returns the texts that errors give as the operation, with their places: literals and constants that are the Op of a
+// tool.Error or the argument for a parameter called op, of a function of the same package or one called by its package's name.
 func operations(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
@@ -224,7 +225,7 @@ func operations(t *testing.T) map[string]string {
 				}
 			case *ast.CallExpr:
 				name := calledName(x)
-				if takes[name] == 0 {
+				if _, known := takes[name]; !known {
 					name = qualifiedName(name, dir)
 				}
 				if at, ok := takes[name]; ok && at < len(x.Args) {
@@ -237,8 +238,8 @@ func operations(t *testing.T) map[string]string {
 	return out
 }
 
-// qualifiedName returns the name of a function that the package in the folder dir calls, with the name of that package. A method
-// counts as one of the calling package.
+// qualifiedName returns the name of a called function with the last element of dir, the folder of the calling package, in place of
+// what it is written with. So methods count as functions of the calling package, and functions of other packages are not found.
 func qualifiedName(name, dir string) string {
 	if pkg, _, ok := strings.Cut(name, "."); ok && pkg == filepath.Base(dir) {
 		return name
