@@ -57,8 +57,12 @@ func TestWrite(t *testing.T) {
 				return
 			}
 			for p, want := range map[string]fs.FileMode{path: 0o600, filepath.Join(root, "a"): 0o700, filepath.Dir(path): 0o700} {
-				if info, err := os.Stat(p); err != nil || info.Mode().Perm() != want {
-					t.Errorf("mode of %s = %v, %v, want %v", p, info.Mode().Perm(), err, want)
+				info, err := os.Stat(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info.Mode().Perm() != want {
+					t.Errorf("mode of %s = %v, want %v", p, info.Mode().Perm(), want)
 				}
 			}
 		})

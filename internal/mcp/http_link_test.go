@@ -175,7 +175,7 @@ func TestHTTPCall(t *testing.T) {
 	}
 }
 
-// The header fields of each era before and after the handshake. Those of the settings do not replace the link's own.
+// The header fields of each era before and after the handshake. Those of HTTPOptions.Header do not replace the link's own.
 func TestHTTPHeaders(t *testing.T) {
 	t.Parallel()
 	var last http.Header
@@ -474,7 +474,7 @@ func BenchmarkHTTPCall(b *testing.B) {
 			defer l.Close()
 			l.Agreed("2025-11-25")
 			b.ReportAllocs()
-			ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
+			ctx, cancel := context.WithTimeout(b.Context(), time.Hour) // a context with a deadline, as calls have
 			defer cancel()
 			for b.Loop() {
 				if _, err := l.Call(ctx, &mcp.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo"}`)}); err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// This file sends HTTP requests to the URL of a server, with its secrets, and follows redirects without leaking them.
+// This file sends HTTP requests to the URL of a server, with the user's secrets for it, and follows redirects without leaking them.
 
 const (
 	connectTimeout = 10 * time.Second
@@ -38,7 +38,7 @@ func NewHTTPTransport(config *tls.Config) *http.Transport {
 		MaxIdleConns:        idleConns,
 		MaxIdleConnsPerHost: idleConns,
 		IdleConnTimeout:     90 * time.Second,
-		ReadBufferSize:      16 << 10, // size of a buffer for chunked answers
+		ReadBufferSize:      16 << 10, // of each connection; 4 KiB by default
 	}
 }
 

@@ -75,7 +75,7 @@ type Record struct {
 	BytesIn  int
 	BytesOut int
 
-	Detail json.RawMessage // for changes and decisions only; redacted before it is written
+	Detail json.RawMessage // for all kinds but the pairs of calls; redacted before it is written
 }
 
 // Decision records why a Call did not simply run, or the opinion of a stage that only observes.

@@ -85,8 +85,8 @@ type side struct {
 	rates, cpu []float64
 }
 
-// measure opens n clients on each side and lets the sides take turns: in each, all clients of a side make calls for a
-// while.
+// measure opens n clients on each side and lets the sides take turns: all clients of one side make calls for a slice
+// of time, then those of the next.
 func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 	sides := []*side{&c.direct, &c.collie, &c.relay}
 	for _, s := range sides {
@@ -99,7 +99,7 @@ func (c *crowd) measure(ctx context.Context, n int, p plan) error {
 		tallies := make([]tally, len(sides))
 		before := make([]time.Duration, len(sides))
 		for i, s := range sides {
-			before[i], _ = cpuTime(s.cmd.Process.Pid) // if the system has no such figure, none is reported
+			before[i], _ = cpuTime(s.cmd.Process.Pid) // without /proc the report says that it was not measured
 		}
 		for range p.slices {
 			for i, s := range sides {

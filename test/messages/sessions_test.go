@@ -25,7 +25,8 @@ func (c *client) setRoots(name string) {
 const noRoots = `"result":{"roots":[]}`
 
 // A shared server that asks for roots outside of a call gets those of the only session, or none if there are several
-// sessions. It is told when that changes. During a call it gets the roots of the caller.
+// sessions. It is told when that changes. During a call it gets the roots of the caller, unless another client has a call in
+// flight.
 func TestRoots(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "", "--ask-roots")
@@ -90,8 +91,9 @@ func TestQuestionOfSeveralClients(t *testing.T) {
 	<-ended
 }
 
-// During a call of a client without a session, the server does not get the roots of the only session.
-func TestRootsInACallOfAnotherClient(t *testing.T) {
+// While calls of two clients are in flight, it is unknown whose roots a server asks for, so it gets none: neither those of the
+// caller nor those of the only session.
+func TestRootsWhileTwoClientsCall(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "")
 	g := startGateway(t, s)

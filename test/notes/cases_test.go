@@ -35,8 +35,7 @@ type useCase struct {
 	showsWord string
 	// answersEach marks a case that names several things and answers for each one separately.
 	answersEach bool
-	// noEffect marks a case that has no effect even when it is allowed, for example because the copy does not
-	// exist.
+	// noEffect marks a case that changes nothing even when it is allowed, because the old version that it names does not exist.
 	noEffect bool
 }
 

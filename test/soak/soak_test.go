@@ -19,7 +19,7 @@ import (
 
 const (
 	clients = 196 // beside the listeners
-	bridged = 6   // of the clients, and two of the listeners, come through collie stdio
+	bridged = 6   // so many of the clients, and two of the listeners, come through collie stdio
 	// think is how long a client pauses on average, and calm how long chaos does. With these, two cores are busy for a
 	// fifth of the time at most, because other tests need them too.
 	think = 3 * time.Second

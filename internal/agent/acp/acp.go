@@ -85,8 +85,8 @@ type Session struct {
 	received atomic.Int64 // bytes of all updates
 }
 
-// Open starts an agent and initializes the connection. The error is a [*tool.Error] that names the agent; its process
-// has ended then.
+// Open starts an agent and initializes the connection. The error wraps a [*tool.Error] that names the agent, or is the cause of
+// ctx; the process has been stopped then.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{name: o.Command.Label, client: o.Client}
 	o.Process.Ladder = stopLadder
@@ -264,7 +264,7 @@ func truncateMessage(text string) string {
 func encode(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: strings and numbers only
+		panic(err) // cannot happen: all values can be encoded
 	}
 	return raw
 }

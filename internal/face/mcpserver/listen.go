@@ -12,10 +12,10 @@ import (
 
 // This file serves the subscriptions of modern clients: one open request on which all changes are sent.
 
-// listener is an open subscriptions/listen request (MCP 2026-07-28, Subscriptions).
-type listener struct {
+// subscription is an open subscriptions/listen request (MCP 2026-07-28, Subscriptions).
+type subscription struct {
 	in   *mcp.Incoming
-	meta json.RawMessage // the _meta of all its notifications
+	meta json.RawMessage // the _meta of the result that ends the stream
 
 	tools, prompts, resources bool
 	uris                      []string
@@ -35,7 +35,7 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	if filter == nil || json.Unmarshal(filter, &want) != nil {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: `params.notifications must be an object such as {"toolsListChanged":true}`}
 	}
-	l := &listener{
+	l := &subscription{
 		in: in, tools: want.Tools, prompts: want.Prompts, resources: want.Resources,
 		meta: mcp.Edit(nil, mcp.Field{Key: mcp.MetaSubscription, Value: json.RawMessage(in.ID)}),
 	}
@@ -62,7 +62,7 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 	defer func() {
 		s.pipeline.Leave(listSession.ID)
 		s.mu.Lock()
-		delete(s.listeners, l)
+		delete(s.subscriptions, l)
 		s.mu.Unlock()
 	}()
 	select {
@@ -75,17 +75,17 @@ func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage,
 
 // acknowledge registers l and sends the acknowledgement. Changes from now on are sent after it, because it
 // has to be the first message.
-func (s *Server) acknowledge(l *listener) {
+func (s *Server) acknowledge(l *subscription) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.mu.Lock()
-	s.listeners[l] = struct{}{}
+	s.subscriptions[l] = struct{}{}
 	s.mu.Unlock()
 	l.send("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.grantedFilter()}))
 }
 
-// grantedFilter returns the part of the filter that the server supports.
-func (l *listener) grantedFilter() json.RawMessage {
+// grantedFilter returns the part of the filter that was granted: all kinds of lists, and the URIs that could be subscribed to.
+func (l *subscription) grantedFilter() json.RawMessage {
 	var fields []mcp.Field
 	for key, on := range map[string]bool{
 		"toolsListChanged": l.tools, "promptsListChanged": l.prompts, "resourcesListChanged": l.resources,
@@ -105,18 +105,18 @@ func (l *listener) grantedFilter() json.RawMessage {
 }
 
 // notify sends a notification with the subscription's id.
-func (l *listener) notify(method string, params json.RawMessage) {
+func (l *subscription) notify(method string, params json.RawMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.send(method, params)
 }
 
-func (l *listener) send(method string, params json.RawMessage) {
+func (l *subscription) send(method string, params json.RawMessage) {
 	meta := mcp.Edit(mcp.Get(params, "_meta"), mcp.Field{Key: mcp.MetaSubscription, Value: json.RawMessage(l.in.ID)})
 	l.in.Notify(method, mcp.Edit(params, mcp.Field{Key: "_meta", Value: meta}))
 }
 
-func (l *listener) wants(ch tool.Change) bool {
+func (l *subscription) wants(ch tool.Change) bool {
 	switch ch.Kind {
 	case tool.ToolsChanged:
 		return l.tools
@@ -126,7 +126,7 @@ func (l *listener) wants(ch tool.Change) bool {
 		return l.resources
 	case tool.ResourceUpdated:
 		return slices.Contains(l.uris, ch.URI)
-	case tool.LogMessage, tool.Notice: // in 2026-07-28 logs come only with requests
+	case tool.LogMessage, tool.Notice: // in 2026-07-28 logs come only with requests, and no other notifications are subscribed to
 	}
 	return false
 }
@@ -150,34 +150,34 @@ func (s *Server) notifyChange(ch tool.Change) {
 			peers = append(peers, p)
 		}
 	}
-	var listeners []*listener
-	for l := range s.listeners {
+	var subscriptions []*subscription
+	for l := range s.subscriptions {
 		if l.wants(ch) {
-			listeners = append(listeners, l)
+			subscriptions = append(subscriptions, l)
 		}
 	}
-	s.mu.Unlock() // a list may be made to be compared, which nobody else has to wait for
+	s.mu.Unlock() // mayHear may compute a list to compare it, and must not block others meanwhile
 	for _, p := range peers {
 		if s.mayHear(p, ch) {
 			p.Notify(method, params)
 		}
 	}
-	for _, l := range listeners {
+	for _, l := range subscriptions {
 		if s.mayHear(l.in.Peer, ch) {
 			l.notify(method, params)
 		}
 	}
 }
 
-// mayHear reports whether ch concerns a client: its profile shows something of the server that sent it, or one of its
-// lists changed.
+// mayHear reports whether a client may be told of ch: of a changed list if its own list may differ, of messages and resources if
+// its profile shows something of the server they come from.
 func (s *Server) mayHear(p *mcp.Peer, ch tool.Change) bool {
 	profile := client(p).Profile
 	if ch.Differs != nil {
 		return ch.Differs(profile)
 	}
-	about := ch.Kind == tool.LogMessage || ch.Kind == tool.Notice || ch.Kind == tool.ResourceUpdated
-	return !about || ch.Source == "" || s.pipeline.Shows(profile, ch.Source)
+	ofOneServer := ch.Kind == tool.LogMessage || ch.Kind == tool.Notice || ch.Kind == tool.ResourceUpdated
+	return !ofOneServer || ch.Source == "" || s.pipeline.Shows(profile, ch.Source)
 }
 
 func (s *session) wants(ch tool.Change) bool {

@@ -78,7 +78,7 @@ type Server struct {
 
 	mu              sync.Mutex
 	sessions        map[*mcp.Peer]*session
-	listeners       map[*listener]struct{}
+	subscriptions   map[*subscription]struct{}
 	firstListsUntil map[string]time.Time // until when lists wait, for clients without a session
 }
 
@@ -88,7 +88,7 @@ var _ mcp.Service = (*Server)(nil)
 func New(p *pipeline.Pipeline, opts Options) *Server {
 	s := &Server{
 		pipeline: p, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, firstListsUntil: map[string]time.Time{},
+		sessions: map[*mcp.Peer]*session{}, subscriptions: map[*subscription]struct{}{}, firstListsUntil: map[string]time.Time{},
 	}
 	s.opts.Version = cmp.Or(s.opts.Version, "0")
 	s.info = mcp.Edit(nil,

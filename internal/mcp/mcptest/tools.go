@@ -33,6 +33,7 @@ func builtins() map[string]builtin {
 	return all
 }
 
+// builtinNames returns the names of tools, sorted.
 func builtinNames(tools map[string]builtin) []string {
 	names := make([]string, 0, len(tools))
 	for name := range tools {
@@ -42,6 +43,7 @@ func builtinNames(tools map[string]builtin) []string {
 	return names
 }
 
+// callTool answers tools/call: a built-in tool, an odd or listed name, or an error. After crashAfter calls the process ends.
 func (s *server) callTool(ctx context.Context, c *call) {
 	if n := s.opts.crashAfter; n >= 0 && s.calls.Add(1) > int64(n) {
 		s.exitAndWait(ctx, exitFailed)

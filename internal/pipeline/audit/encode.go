@@ -127,7 +127,7 @@ func (e *encoder) setPrev(body []byte) {
 }
 
 // textCache caches the redacted form of short texts, since the same few tools and clients occur in nearly all
-// records. It is emptied when secrets are added.
+// records. It is emptied when it is full, and when secrets are added.
 type textCache struct {
 	clean   map[string]string
 	secrets *[][]byte
@@ -153,7 +153,8 @@ func (t *textCache) append(b []byte, s string, r *Redactor) []byte {
 	return append(b, clean...)
 }
 
-// appendArgs appends the HMAC of the arguments and, unless the settings keep no content, the arguments without secrets.
+// appendArgs appends the first half of the HMAC of the arguments as they came and, unless the settings keep no content, the
+// arguments without secrets.
 func (e *encoder) appendArgs(b, raw []byte) []byte {
 	if len(raw) == 0 {
 		return b

@@ -19,7 +19,7 @@ const (
 	HeadMissing  Fault = "head missing"  // without it, a cut would not be noticed
 	HeadForged   Fault = "head forged"   // not signed by the key of this home
 	ChainMissing Fault = "chain missing" // it is named by another chain
-	AnchorForged Fault = "anchor forged" // a line of the anchor that the key of this home did not sign
+	AnchorForged Fault = "anchor forged" // the anchor has a line that the key of this home did not sign, or is missing though chains were anchored
 	Newer        Fault = "newer format"  // written by a later version of Collie
 )
 

@@ -79,7 +79,7 @@ func (f *follower) run(ctx context.Context) {
 		}
 		quiet.Reset(quietTime)
 	}
-	due := func() {
+	syncNow := func() {
 		quiet.Stop()
 		latest.Stop()
 		stamp, waiting, unheard = f.vaultStamp(), false, 0
@@ -111,10 +111,10 @@ func (f *follower) run(ctx context.Context) {
 		case <-whole.C:
 			changed()
 		case <-quiet.C:
-			due()
+			syncNow()
 		case <-latest.C:
 			if waiting {
-				due()
+				syncNow()
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (f *follower) vaultStamp() string {
 	return strings.Join(parts, " ")
 }
 
-// watch asks the system to report changes of the folder. On a network drive the system would report its own alone.
+// watch asks the system to report changes of the folder. On a network drive the system would report only changes made on this machine.
 func (f *follower) watch() {
 	if isRemote(f.dir) {
 		f.o.Logger.Info("the folder is on a network drive: it is compared from time to time", "folder", f.dir, "every", pollTime*unheardPolls)

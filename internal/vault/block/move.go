@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// moveBlock moves a block after another one or to the start of a container. A block that would end up inside itself
-// stays where it is, and so does a document.
+// moveBlock moves a block after another one or to the start of a container. A document stays where it is, and so does
+// a block that would end up inside itself or after a document.
 func moveBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	id, parentID, previousID := req.ID("id"), req.OptStr("parentID"), req.OptStr("previousID")
 	b := tx.Block(id)

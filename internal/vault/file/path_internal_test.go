@@ -44,7 +44,7 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// FuzzSpellings checks that an address is found as it is written, and that replacing it leaves the rest of a text alone.
+// FuzzSpellings checks that an address is found as it is written, and that replacing an address by itself changes nothing.
 func FuzzSpellings(f *testing.F) {
 	f.Add("assets/a b.png", "![](assets/a%20b.png) and assets/a b.png.bak")
 	f.Add("assets/红 & x.png", `<img src="assets/红 &amp; x.png">`)

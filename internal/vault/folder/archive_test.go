@@ -88,7 +88,7 @@ func TestArchiveComesBack(t *testing.T) {
 		other := newVault(t)
 		r := importArchive(t, other, at, folder.ImportOptions{})
 		if len(r.Problems) > 0 {
-			t.Errorf("%s: %v", name, problemCodes(r))
+			t.Errorf("%s: %v", name, problemLines(r))
 		}
 		was, is := documentsByPath(t, w), documentsByPath(t, other)
 		for path, d := range was {
@@ -219,7 +219,7 @@ func TestArchiveTellsWhatItAlters(t *testing.T) {
 		}
 	}
 	if told != 11 {
-		t.Errorf("%d problems, want one for each quote below the 200th: %v", told, problemCodes(r))
+		t.Errorf("%d problems, want one for each quote below the 200th: %v", told, problemLines(r))
 	}
 	if text := markup.Export(documentsByPath(t, w)["Garden/Trees"].Root); !strings.Contains(text, "below") || !strings.Contains(text, "Tall") {
 		t.Errorf("%.500s", text)
@@ -274,7 +274,7 @@ func TestHostileArchives(t *testing.T) {
 		r := importArchive(t, w, writeArchive(t, list...), folder.ImportOptions{})
 		wantProblems(t, r, "unreadable Garden/"+treesID+".sy")
 		if documentsByPath(t, w)["Garden/Trees"] != nil && name != "deep" {
-			t.Logf("%s: %v", name, problemCodes(r))
+			t.Logf("%s: %v", name, problemLines(r))
 		}
 		found := false
 		for _, d := range documentsByPath(t, w) {

@@ -66,14 +66,14 @@ func TestExportComesBack(t *testing.T) {
 	t.Parallel()
 	for _, all := range []bool{false, true} {
 		first, second := newFilledVault(t), newVault(t)
-		dir, r := exportAll(t, first, folder.ExportOptions{AllIDs: all})
-		if got := problemCodes(r); len(got) > 0 {
+		dir, r := exportNew(t, first, folder.ExportOptions{AllIDs: all})
+		if got := problemLines(r); len(got) > 0 {
 			t.Errorf("problems: %q", got)
 		}
 		for _, p := range importFolder(t, second, dir, folder.ImportOptions{}).Problems {
 			t.Errorf("problem in an export of ours: %v", p)
 		}
-		back, _ := exportAll(t, second, folder.ExportOptions{AllIDs: all})
+		back, _ := exportNew(t, second, folder.ExportOptions{AllIDs: all})
 		compareFiles(t, readFiles(t, back), readFiles(t, dir))
 		a, b := documentsByPath(t, first), documentsByPath(t, second)
 		for name, d := range a {
@@ -95,7 +95,7 @@ func TestExportComesBack(t *testing.T) {
 
 func TestExportedNames(t *testing.T) {
 	t.Parallel()
-	dir, _ := exportAll(t, newFilledVault(t), folder.ExportOptions{})
+	dir, _ := exportNew(t, newFilledVault(t), folder.ExportOptions{})
 	got := readFiles(t, dir)
 	for _, want := range []string{
 		"Work _ 工作 (2)/a_b_ c_.md", "Work _ 工作 (2)/A_b_ C_ (2).md", "Work _ 工作 (2)/a_b_ c_.md (2).md", "Work _ 工作 (2)/_CON.md", "Work _ 工作 (2)/assets (2).md",
@@ -122,7 +122,7 @@ func TestExportRefuses(t *testing.T) {
 	if _, err := folder.Export(t.Context(), w, other, folder.ExportOptions{Overwrite: true}); err == nil {
 		t.Error("a folder of somebody else was taken")
 	}
-	dir, _ := exportAll(t, w, folder.ExportOptions{})
+	dir, _ := exportNew(t, w, folder.ExportOptions{})
 	if _, err := folder.Export(t.Context(), w, dir, folder.ExportOptions{}); err == nil {
 		t.Error("an export was overwritten though nobody allowed it")
 	}
@@ -161,7 +161,7 @@ func TestExportRefuses(t *testing.T) {
 func TestForeignMarker(t *testing.T) {
 	t.Parallel()
 	w := newFilledVault(t)
-	dir, _ := exportAll(t, w, folder.ExportOptions{})
+	dir, _ := exportNew(t, w, folder.ExportOptions{})
 	victim := filepath.Join(filepath.Dir(dir), "victim.txt")
 	if err := os.WriteFile(victim, []byte("v"), 0o600); err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestExportAfterRenameInCase(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
 	importFolder(t, w, files{"project.md": "one\n", "project/x.md": "two\n"}.write(t), folder.ImportOptions{})
-	dir, _ := exportAll(t, w, folder.ExportOptions{})
+	dir, _ := exportNew(t, w, folder.ExportOptions{})
 	editDocument(t, w, "notes/project", func(_ *workspace.Tx, d *tree.Document) { d.Root.Attrs["title"] = "Project" })
 	at := filepath.Join(dir, "notes", "Project")
 	if _, err := os.Lstat(at); err != nil {

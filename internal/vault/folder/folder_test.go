@@ -80,8 +80,8 @@ func importFolder(t testing.TB, w *workspace.Workspace, dir string, o folder.Imp
 	return r
 }
 
-// exportAll exports notebooks into a new folder and returns its path; by default all of them.
-func exportAll(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (string, folder.Report) {
+// exportNew exports notebooks into a new folder (all of them, unless o selects some) and returns its path.
+func exportNew(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (string, folder.Report) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "export")
 	r, err := folder.Export(t.Context(), w, dir, o)
@@ -122,8 +122,8 @@ func markdownByPath(t testing.TB, w *workspace.Workspace) map[string]string {
 	return found
 }
 
-// problemCodes returns the problems of a report as "code path".
-func problemCodes(r folder.Report) []string {
+// problemLines returns the problems of a report as "code path what".
+func problemLines(r folder.Report) []string {
 	found := []string{}
 	for _, p := range r.Problems {
 		found = append(found, p.Code+" "+p.Path+" "+p.What)
@@ -156,13 +156,15 @@ func openAllAndCheck(t testing.TB, w *workspace.Workspace) {
 func compareFiles(t testing.TB, got, want files) {
 	t.Helper()
 	for name := range want {
-		if got[name] != want[name] {
+		if _, found := got[name]; !found {
+			t.Errorf("%s is missing", name)
+		} else if got[name] != want[name] {
 			t.Errorf("%s differs:\n%s", name, cmp.Diff(want[name], got[name]))
 		}
 	}
 	for name := range got {
 		if _, known := want[name]; !known {
-			t.Errorf("%s was not there before", name)
+			t.Errorf("%s is there and should not be", name)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // wantProblems fails the test unless the report has each of the problems, given as "code path".
 func wantProblems(t *testing.T, r folder.Report, problems ...string) {
 	t.Helper()
-	found := strings.Join(problemCodes(r), "\n") + "\n"
+	found := strings.Join(problemLines(r), "\n") + "\n"
 	for _, p := range problems {
 		if !strings.Contains(found, p+" ") {
 			t.Errorf("no problem %q in\n%s", p, found)

@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("documents\n%q\nwant\n%q", got, want)
 	}
-	found := strings.Join(problemCodes(r), "\n")
+	found := strings.Join(problemLines(r), "\n")
 	for _, want := range []string{"too-deep 1/2/3/4/5/6/7/8/9.md", "not-linked empty/picture.png"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("no problem %q in\n%s", want, found)

@@ -54,7 +54,7 @@ func changedStates(r folder.Report) map[string]folder.State {
 func wantStates(t *testing.T, r folder.Report, want map[string]folder.State) {
 	t.Helper()
 	if diff := cmp.Diff(want, changedStates(r)); diff != "" {
-		t.Errorf("states (-want +got):\n%s%v", diff, problemCodes(r))
+		t.Errorf("states (-want +got):\n%s%v", diff, problemLines(r))
 	}
 }
 
@@ -332,13 +332,13 @@ func TestImportOfAnExportIntoItsVault(t *testing.T) {
 	dir := someNotes.write(t)
 	w := newVault(t)
 	importFolder(t, w, dir, folder.ImportOptions{})
-	out, _ := exportAll(t, w, folder.ExportOptions{})
+	out, _ := exportNew(t, w, folder.ExportOptions{})
 	before := dumpVault(t, w)
 	wantStates(t, importFolder(t, w, out, folder.ImportOptions{}), map[string]folder.State{})
 	if diff := cmp.Diff(before, dumpVault(t, w)); diff != "" {
 		t.Errorf("an export that was imported changed something:\n%s", diff)
 	}
-	other, _ := exportAll(t, w, folder.ExportOptions{})
+	other, _ := exportNew(t, w, folder.ExportOptions{})
 	editDocument(t, w, "notes/a", addText("mine"))
 	editDocument(t, w, "notes/b", addText("mine"))
 	putFile(t, other, "notes/b.md", strings.Replace(readFiles(t, other)["notes/b.md"], "text", "theirs", 1))

@@ -195,7 +195,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("%d documents were imported, want at least %d", report.Documents, await.Fewer(520))
 	}
 	began = time.Now()
-	dir, out := exportAll(t, first, folder.ExportOptions{})
+	dir, out := exportNew(t, first, folder.ExportOptions{})
 	t.Logf("export: %d documents in %v, %d problems", out.Documents, time.Since(began), len(out.Problems))
 	for _, p := range out.Problems {
 		if p.Code == "markdown" {
@@ -206,7 +206,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, p := range again.Problems {
 		t.Errorf("problem in an export of ours: %v", p)
 	}
-	back, _ := exportAll(t, second, folder.ExportOptions{})
+	back, _ := exportNew(t, second, folder.ExportOptions{})
 	compareFiles(t, readFiles(t, back), readFiles(t, dir))
 	openAllAndCheck(t, first)
 	openAllAndCheck(t, second)

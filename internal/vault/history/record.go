@@ -20,7 +20,7 @@ const (
 	tagKind      = "snapshot-tag"    // under the tag's name, with the snapshot as owner
 )
 
-// snapshot is one state of the workspace. Its content is a separate record, so that lists need not read it.
+// snapshot is one state of the workspace. The list of its files is a separate record, so that lists need not read it.
 type snapshot struct {
 	ID      string      `json:"-"`
 	Created int64       `json:"-"` // Unix milliseconds, unique among snapshots
@@ -45,7 +45,7 @@ type file struct {
 	Updated int64  `json:"updated"` // Unix milliseconds
 	Object  string `json:"object"`  // hexadecimal SHA-256 of its bytes
 	Doc     bool   `json:"doc"`     // a document, whose bytes are a .sy file
-	Derived bool   `json:"derived"` // SiYuan stores this file; the vault makes it up from its tables
+	Derived bool   `json:"derived"` // SiYuan stores this file, the vault generates it from its tables
 }
 
 func readSnapshot(r *workspace.Record) *snapshot {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Messages of failed requests, in the words of the kernel.
+// Texts of failed requests, in the kernel's words, and how long SiYuan shows them.
 const (
 	noKey        = "Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]"
 	failedPrefix = "Failed to create data snapshot: "

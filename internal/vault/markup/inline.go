@@ -63,7 +63,7 @@ func (c converter) inline(leaf *ast.Node) string {
 // writeLeaf writes the text of a leaf. stable reports whether reading and writing that text is sure to give the same
 // text.
 func (c converter) writeLeaf(leaf *ast.Node, table bool) (text string, stable bool) {
-	w := writer{table: table, tag: c.tagEscape(leaf), literalMarks: true}
+	w := writer{table: table, lessThan: c.tagEscape(leaf), literalMarks: true}
 	w.children(leaf, nil)
 	text = w.markdown()
 	if w.marks > 0 || c.literal && strings.ContainsAny(text, markChars) {
@@ -94,14 +94,14 @@ func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool
 	if hasMeaning(text, meaning) {
 		return text
 	}
-	for _, w := range []writer{{}, {spans: true}, {escape: true}, {spans: true, escape: true}} {
+	for _, w := range []writer{{}, {asElements: true}, {escape: true}, {asElements: true, escape: true}} {
 		if w.escape && !c.literal {
 			continue
 		}
-		if !w.escape && !w.spans && !escaped {
+		if !w.escape && !w.asElements && !escaped {
 			continue // it would be text again
 		}
-		w.table, w.tag = table, c.tagEscape(leaf)
+		w.table, w.lessThan = table, c.tagEscape(leaf)
 		w.children(leaf, nil)
 		if text = w.markdown(); hasMeaning(text, meaning) {
 			break

@@ -18,7 +18,7 @@ func (w *writer) link(n *ast.Node) {
 	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
 		w.rewrote = true // <https://...>
 	}
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
+	inner := writer{table: w.table, asElements: w.asElements, escape: w.escape, lessThan: w.lessThan}
 	for c := n.ChildByType(ast.NodeOpenBracket); c != nil && c.Type != ast.NodeCloseBracket; c = c.Next {
 		if c.Type != ast.NodeOpenBracket {
 			inner.node(c, nil)

@@ -30,7 +30,7 @@ func Spans(text string) []Span {
 	if leaf == nil {
 		return []Span{{Content: text, Markdown: text}}
 	}
-	for _, w := range []writer{{}, {spans: true}} {
+	for _, w := range []writer{{}, {asElements: true}} {
 		if catchPanic(func() { w.children(leaf, nil) }) != nil {
 			break
 		}
@@ -42,7 +42,7 @@ func Spans(text string) []Span {
 		}
 		if found := joinSpans(w.pieces); sameMarkdown(found, text) {
 			return found
-		} else if w.marks == 0 || w.spans {
+		} else if w.marks == 0 || w.asElements {
 			return realignSpans(found, text)
 		}
 	}

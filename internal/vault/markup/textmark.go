@@ -24,7 +24,7 @@ func (w *writer) mark(n *ast.Node) {
 	w.marks++
 	kinds := markKinds(n)
 	s, plain := w.writeInnermost(n, kinds)
-	if w.spans || !plain {
+	if w.asElements || !plain {
 		s.Markdown = w.escapeBarsInTable(spanElement(n))
 		w.put(s)
 		return

@@ -9,23 +9,23 @@ import (
 
 // This file writes the inline nodes of a leaf block as Markdown.
 
-// writer writes the inline nodes of a leaf as Markdown, in pieces with their kinds.
+// writer writes the inline nodes of a leaf as Markdown, in pieces with their kinds. writeLeaf and readBackText try several
+// settings of it until the text is read back as the same nodes.
 type writer struct {
 	pieces []Span
 	// table is set inside a table cell, where bars must be escaped.
 	table bool
-	// spans writes text marks as <span> elements.
-	spans bool
+	// asElements writes text marks as <span> elements.
+	asElements bool
 	// escape escapes text that looks like marks.
 	escape bool
-	// literalMarks leaves the text of marks unescaped even if it looks like marks; escaped reports whether there was
-	// such text.
+	// literalMarks leaves the text inside text marks unescaped. escaped reports whether escaping would have changed any of it.
 	literalMarks, escaped bool
-	// tag is what to write for a < that would begin a tag; "" leaves tags as they are.
-	tag string
+	// lessThan is written for a < in text that would begin an HTML tag; "" leaves it as it is. It is ignored if escape is set.
+	lessThan string
 	// rewrote reports that a mark was written differently than it was read.
 	rewrote bool
-	// marks counts text marks.
+	// marks counts text marks, lute's nodes of text with its styles.
 	marks int
 }
 
@@ -57,7 +57,7 @@ func (w *writer) text(kinds []string, content, markdown string) {
 // children writes the nodes below n; kinds are the marks around them.
 func (w *writer) children(n *ast.Node, kinds []string) {
 	for c := n.FirstChild; c != nil; c = c.Next {
-		if c.Type == ast.NodeTextMark && !w.spans {
+		if c.Type == ast.NodeTextMark && !w.asElements {
 			c = w.run(c)
 			continue
 		}
@@ -74,8 +74,8 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 		switch {
 		case w.escape:
 			markdown = escapeMarks(text)
-		case w.tag != "":
-			markdown = tagStart.ReplaceAllString(text, w.tag+"$1")
+		case w.lessThan != "":
+			markdown = tagStart.ReplaceAllString(text, w.lessThan+"$1")
 		}
 		if w.table {
 			markdown = escapeBars(markdown)
@@ -149,7 +149,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 
 // childrenText returns the Markdown of what is inside a node.
 func (w *writer) childrenText(n *ast.Node) string {
-	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
+	inner := writer{table: w.table, asElements: w.asElements, escape: w.escape, lessThan: w.lessThan}
 	inner.children(n, nil)
 	w.rewrote = w.rewrote || inner.rewrote
 	w.marks += inner.marks

@@ -102,7 +102,7 @@ func (x expressionLookup) phrase(p columnPhrase) *bitset {
 	if utf8.RuneCountInString(p.text) >= trigram {
 		src := indexSource("{"+names+"} : "+indexPhrase(p.text), everywhere)
 		x.tx.Rows(collect, src.statement, src.args...)
-	} else {
+	} else { // a short text: all trigrams that begin with it
 		from, to := startingWith(p.text)
 		x.tx.Rows(collect, "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ? AND instr(?, ' ' || col || ' ')",
 			from, to, " "+names+" ")
@@ -147,8 +147,8 @@ func (c columns) names() (list []string) {
 	return list
 }
 
-// areNear reports whether a folded text contains all phrases near each other, by the rule of SQLite: between the phrase
-// that begins last and each other one are at most within characters.
+// areNear reports whether a folded text contains all phrases near each other, by the rule of SQLite: at most within
+// characters lie between the phrase that begins last and each other one.
 func areNear(text string, phrases []phrase, within int) bool {
 	places := make([][]int, len(phrases))
 	lengths := make([]int, len(phrases))

@@ -10,7 +10,7 @@ import (
 	"collie/internal/llm/keypool"
 )
 
-// TestStore runs the suite. open returns the store that it returned before, opened again.
+// TestStore runs the suite. Each call of open opens the same store anew, so that it has only what was saved.
 func TestStore(t *testing.T, open func() keypool.Store) {
 	t.Helper()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 123_456_789, time.UTC)
@@ -44,7 +44,7 @@ func TestStore(t *testing.T, open func() keypool.Store) {
 			gotBindings[b.Session] = b
 		}
 		if len(got.Keys) != len(gotKeys) || len(got.Bindings) != len(gotBindings) {
-			t.Errorf("%s: a row stands there twice: %+v", what, got)
+			t.Errorf("%s: a row is there twice: %+v", what, got)
 		}
 		if diff := cmp.Diff(keys, gotKeys); diff != "" {
 			t.Errorf("%s: keys (-want +got):\n%s", what, diff)

@@ -173,7 +173,7 @@ func didYouMean(name string, known []string) string {
 }
 
 // defaultCompareRecent turns timeline's action compare_recent off unless the file names it. The action was added later
-// and lets callers read more, so that an old file must not turn it on.
+// and lets callers read more, so an old file must not turn it on.
 func (p *parser) defaultCompareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)
@@ -246,7 +246,7 @@ func (p *parser) readFlag(to *bool, name string, v any) bool {
 	return ok
 }
 
-// canonical returns raw in the current format: every known tool has its object with the actions that are on, old
+// canonical returns raw in the current format: every known tool has its object with all its actions, on or off, old
 // names are replaced, and unknown members stay as they are.
 func (k Known) canonical(raw map[string]any) map[string]any {
 	c := k.parse(raw)

@@ -139,12 +139,12 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestCompareRecentStaysOff: the action stays off for an older file, even in a program that has it on by default.
+// TestCompareRecentStaysOff: compare_recent stays off unless the file names it, even in a program that has it on by default.
 func TestCompareRecentStaysOff(t *testing.T) {
 	t.Parallel()
 	open := access.Known{"timeline": {"list_nodes": true, "compare_recent": true}}
 	for text, want := range map[string]bool{
-		"":   true, // no file
+		"":   true, // an empty file counts as none
 		`{}`: false, `{"timeline": {"actions": {"list_nodes": true}}}`: false, `{"timeline": true}`: false, `{"timeline": ["list_nodes"]}`: false,
 		`{"timeline": {"actions": {"compare_recent": "yes"}}}`: false, `{"timeline": {"actions": {"compare_recent": true}}}`: true,
 	} {

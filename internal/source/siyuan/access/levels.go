@@ -75,7 +75,7 @@ func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error)
 	return nil, err
 }
 
-// Forget drops what is remembered, so that the next snapshot, with its list of notebooks, is read anew.
+// Forget makes the next snapshot, with its list of notebooks, be read anew. The last good reading is kept.
 func (l *Levels) Forget() { l.reading.invalidate() }
 
 // read reads both files into a snapshot.

@@ -17,7 +17,7 @@ type valueShape struct {
 	members      map[string]*valueShape // for members of an object
 	required     map[string]bool
 	fallback     *valueShape   // for members without a shape of their own
-	alternatives []*valueShape // alternatives, for what may be an object or a list
+	alternatives []*valueShape // from anyOf: an object or a list
 }
 
 // lateShape builds the shape of a schema when a value has to fit it, since most actions are never called.
@@ -89,6 +89,7 @@ func (s *valueShape) coerceAlternative(v gjson.Result) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
+// coerceList converts the items of a list; a single value becomes a list of one.
 func (s *valueShape) coerceList(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && inner.IsArray() {
 		v = inner
@@ -115,6 +116,7 @@ func (s *valueShape) coerceList(v gjson.Result) json.RawMessage {
 	return append(out, ']')
 }
 
+// coerceObject converts the members of an object, corrects the spelling of their names, and drops nulls of optional ones.
 func (s *valueShape) coerceObject(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && inner.IsObject() {
 		v = inner

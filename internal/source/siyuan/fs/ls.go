@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action fs.ls, which lists a notebook or the documents below one.
+// This file has the action fs.ls, which lists all notebooks, or the documents right below a notebook or document.
 
 type lsArgs struct {
 	Path string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`
@@ -98,7 +98,7 @@ func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 // maxParallel bounds the concurrent requests of one call.
 const maxParallel = 8
 
-// callerPath returns the path that callers use for a target.
+// callerPath returns the path by which the caller can name a target again. It keeps the #ID that the caller wrote.
 func callerPath(ctx context.Context, r *action.Request, t action.Target) string {
 	path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
 	if err != nil {

@@ -15,7 +15,7 @@ type DOMBlock struct {
 	Type string // NodeParagraph, NodeList, …
 	// Start and End are its byte offsets in the text.
 	Start, End int
-	// Open counts the elements around it, which must be closed if the text is cut after it.
+	// Open counts the divs around it, which must be closed if the text is cut after it.
 	Open   int
 	Blocks []DOMBlock // its children, in order
 }
@@ -131,8 +131,8 @@ func TagEnd(dom string, start int) int {
 	return len(dom)
 }
 
-// InsertedBlocks returns the blocks that the insertions of a transaction were to create, nested ones included. It does not
-// tell whether they exist: see [Client.Nodes].
+// InsertedBlocks returns the top-level blocks that the insertions of a transaction were meant to create, with their children. It
+// does not tell whether they exist: see [Client.Nodes].
 func InsertedBlocks(t Transaction) []DOMBlock {
 	var out []DOMBlock
 	for _, op := range t.DoOperations {

@@ -31,8 +31,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateUnderAProfile: the result for a new notebook shows the caller's own level. A notebook that the caller could
-// not see is not created.
+// TestCreateUnderAProfile: in the result for a new notebook, the hint names the profile where that forbids to write. A notebook
+// that the caller could not see is not created.
 func TestCreateUnderAProfile(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -17,7 +17,7 @@ import (
 
 // addedDocument returns the document that a write has made, by its result; "" if it made none.
 func (w *guardedWrite) addedDocument(result json.RawMessage) kernel.ID {
-	if !w.r.Action.AddsDocument || len(w.entry.Before) > 0 {
+	if !w.r.Action.AddsDocument || len(w.entry.Before) > 0 { // texts were saved: the undo puts those back
 		return ""
 	}
 	id := gjson.GetBytes(result, "id").String()
@@ -40,8 +40,8 @@ func (w *guardedWrite) addedBlocks(result json.RawMessage) (ids []kernel.ID) {
 	return ids
 }
 
-// undoRefusedError returns the error for a write whose undo is refused or fails. id is the document or a block that the write added.
-func undoRefusedError(id kernel.ID, kind tool.ErrorKind, message, hint string) error {
+// undoError returns the error for a write whose undo is refused or fails. id is the document or a block that the write added.
+func undoError(id kernel.ID, kind tool.ErrorKind, message, hint string) error {
 	return &tool.Error{Op: "undo", Kind: kind, Subject: string(id), Message: message, Hint: hint}
 }
 
@@ -51,7 +51,7 @@ func undoRefusedError(id kernel.ID, kind tool.ErrorKind, message, hint string) e
 func (c *Coordinator) removeAdded(ctx context.Context, k *kernel.Client, e *Entry) error {
 	notebook, path, err := k.PathByID(ctx, e.Added)
 	if tool.KindOf(err) == tool.NotFound {
-		return undoRefusedError(e.Added, tool.NotFound, "the document that it added is gone already", "")
+		return undoError(e.Added, tool.NotFound, "the document that it added is gone already", "")
 	}
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (c *Coordinator) removeAdded(ctx context.Context, k *kernel.Client, e *Entr
 		return err
 	}
 	if len(below) > 0 {
-		return undoRefusedError(e.Added, tool.Conflicting, "there are documents below the one that it added, and they would be removed with it", "move them, or remove them first")
+		return undoError(e.Added, tool.Conflicting, "there are documents below the one that it added, and they would be removed with it", "move them, or remove them first")
 	}
 	_, saved, err := content.State(ctx, k, []kernel.ID{e.Added})
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *Coordinator) removeAdded(ctx context.Context, k *kernel.Client, e *Entr
 		return err
 	}
 	if len(saved[0].Kramdown) > c.opts.MaxSaved {
-		return undoRefusedError(e.Added, tool.Conflicting, "the document is larger than what is kept of one write, so its removal could not be taken back", "remove it in SiYuan, or with collie fs rm")
+		return undoError(e.Added, tool.Conflicting, "the document is larger than what is kept of one write, so its removal could not be taken back", "remove it in SiYuan, or with collie fs rm")
 	}
 	removal := removalOf(e, "document", "remove", []Before{{Saved: saved[0], Document: true, Notebook: notebook, Root: e.Added, Path: path, HPath: hpath}})
 	if err := c.ledger.put(removal); err != nil {
@@ -81,7 +81,7 @@ func (c *Coordinator) removeAdded(ctx context.Context, k *kernel.Client, e *Entr
 	err = k.RemoveDocument(ctx, e.Added)
 	if err == nil {
 		if _, _, lookErr := k.PathByID(ctx, e.Added); lookErr == nil {
-			err = undoRefusedError(e.Added, kernel.Mismatch, "the kernel accepted the removal, and the document is still there", "try again, or remove it in SiYuan")
+			err = undoError(e.Added, kernel.Mismatch, "the kernel accepted the removal, and the document is still there", "try again, or remove it in SiYuan")
 		}
 	}
 	c.recordRemoval(removal, err)
@@ -96,7 +96,7 @@ func (c *Coordinator) removeAddedBlocks(ctx context.Context, k *kernel.Client, e
 		return err
 	}
 	if len(nodes) == 0 {
-		return undoRefusedError(e.AddedBlocks[0], tool.NotFound, "the blocks that it added are gone already", "")
+		return undoError(e.AddedBlocks[0], tool.NotFound, "the blocks that it added are gone already", "")
 	}
 	before, err := beforeRemoval(ctx, k, nodes)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *Coordinator) removeAddedBlocks(ctx context.Context, k *kernel.Client, e
 		size += len(before[i].Kramdown)
 	}
 	if size > c.opts.MaxSaved {
-		return undoRefusedError(ids[0], tool.Conflicting, "the blocks are larger than what is kept of one write, so their removal could not be taken back", "remove them in SiYuan, or with collie block delete")
+		return undoError(ids[0], tool.Conflicting, "the blocks are larger than what is kept of one write, so their removal could not be taken back", "remove them in SiYuan, or with collie block delete")
 	}
 	removal := removalOf(e, "block", "delete", before)
 	if err := c.ledger.put(removal); err != nil {
@@ -118,7 +118,7 @@ func (c *Coordinator) removeAddedBlocks(ctx context.Context, k *kernel.Client, e
 	if err = deleteBlocks(ctx, k, blocks); err == nil {
 		var left map[kernel.ID]kernel.Node
 		if left, err = k.Nodes(ctx, ids); err == nil && len(left) > 0 {
-			err = undoRefusedError(ids[0], kernel.Mismatch, "the kernel accepted the removal, and blocks are still there", "try again, or remove them in SiYuan")
+			err = undoError(ids[0], kernel.Mismatch, "the kernel accepted the removal, and blocks are still there", "try again, or remove them in SiYuan")
 		}
 	}
 	c.recordRemoval(removal, err)

@@ -61,9 +61,9 @@ func hitsOf(found []kernel.Found, withMarks bool) []hit {
 	return out
 }
 
-// readableHits removes hits in hidden notebooks. Their number must not be reported to callers, because the number of
-// hits for a chosen text would reveal hidden text. Duplicates in the index are merged. A document with grouped hits
-// keeps only those that may be read.
+// readableHits removes hits in hidden notebooks, merges duplicates of the index, and keeps only the readable hits of a
+// grouped document. dropped is the number of hidden hits. It is only for deciding whether the kernel's totals can be used; it
+// must not appear in a result, because the number of hits for a chosen text would reveal hidden text.
 func readableHits(r *action.Request, found []kernel.Found) (readable []kernel.Found, dropped int) {
 	readable = make([]kernel.Found, 0, len(found))
 	seen := make(map[kernel.ID]bool, len(found))

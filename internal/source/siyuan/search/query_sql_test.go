@@ -112,20 +112,22 @@ func TestQuerySQLRefuses(t *testing.T) {
 	}
 }
 
-// TestQuerySQLTellsWhenTheKernelGaveUp: a kernel answers code 0, and no rows or some, if a statement fails on the way.
+// TestQuerySQLTellsWhenTheKernelGaveUp: a kernel that fails within a statement still answers code 0. A proxy puts another statement
+// in place of the caller's, whose answer looks like that: null in place of rows, a wrong number of rows in collie_count (the
+// guard's column for it), no collie_count at all, and an error of the kernel's own.
 func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
-	for statement, want := range map[string]string{
+	for sentInstead, want := range map[string]string{
 		"update blocks set memo = 'x'": "failed on some row", "select 5 as collie_count, 1 as x": "to its end", "select 1 as x": "to its end",
 		"select nosuch() as x": "refused by the kernel: ",
 	} {
-		t.Run(statement, func(t *testing.T) {
+		t.Run(sentInstead, func(t *testing.T) {
 			w := newWorkspace(t)
 			w.Lenient()
 			w.changeRequests(func(endpoint, body string) string {
 				if endpoint != "/api/query/sql" {
 					return body
 				}
-				body, _ = sjson.Set(body, "stmt", statement)
+				body, _ = sjson.Set(body, "stmt", sentInstead)
 				body, _ = sjson.Delete(body, "mode")
 				return body
 			})
@@ -139,7 +141,7 @@ func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
 	}
 }
 
-// TestQuerySQLFailures: a statement that fails while it runs is an error, even if the kernel does not report it.
+// TestQuerySQLFailures runs statements that really fail while they run. Each is an error, even if the kernel reports none.
 func TestQuerySQLFailures(t *testing.T) {
 	w := newWorkspace(t)
 	for _, sql := range []string{

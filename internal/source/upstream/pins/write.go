@@ -87,7 +87,7 @@ func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 	return s.lookup(server)(name, r)
 }
 
-// applyAll applies edits and then sightings to st.
+// applyAll applies edits and then sightings to st. was returns the pinned definition of a record.
 func (st state) applyAll(edits []edit, dirty state, was func(server, name string, r *record) json.RawMessage) {
 	for _, e := range edits {
 		e(st)
@@ -118,7 +118,7 @@ func sameTools(x, y map[string]*record) bool {
 func (b *pinBook) warn(err error) {
 	if text := err.Error(); b.warned != text {
 		b.warned = text
-		b.store.log.Warn("pins of tool definitions are kept in memory only: repair the file or move it away",
+		b.store.log.Warn("pins of tool definitions are kept in memory only, until their file can be read and written",
 			"path", b.store.file.Path, "error", err)
 	}
 }
@@ -217,8 +217,8 @@ func (b *pinBook) forgetWritten(edits []edit, dirty state) {
 	b.refresh()
 }
 
-// Close ends all watches and makes one last attempt to write what is new. An attempt takes at most writeTime. It may be called twice. The error says why something
-// could not be written.
+// Close ends all watches and makes one last attempt to write what is new, which takes at most writeTime. It may be called twice.
+// The error says why something could not be written.
 func (s *Store) Close() error {
 	if s == nil {
 		return nil
