@@ -319,6 +319,15 @@ func TestFindReplaceKeepsMarkup(t *testing.T) {
 		{"[old](old.md \"old\") ![old](old.png \"old\")", "aText imgText imgTitle", "old", "new", "[new](old.md \"old\") ![new](old.png \"new\")"},
 		{"x $old$ **old *old***", "inlineMath em", "old", "new", "x $new$ **old *new***"},
 		{"((20990101000000-abcdefg 'abc'))", "blockRef", "abc", "d", "((20990101000000-abcdefg 'd'))"},
+		{"| Item | Price | Cost |\n| --- | --- | --- |\n| Tea | 10$ | 20$ |\n| 5* | - | 6* |", "text em inlineMath", "Tea", "Chai", "|Item|Price|Cost|\n| ------| -------| ------|\n|Chai|10$|20$|\n|5*|-|6*|"},
+		{"| a | b |\n| --- | --- |\n| - | d |", "text", "-", "x", "|a|b|\n| ---| ---|\n|x|d|"},
+		{"| a | b |\n| --- | --- |\n| c | d |", "text", "c", "||", "|a|b|\n| ---| ---|\n|\\|\\||d|"},
+		{"| a | b |\n| --- | --- |\n| c | d |", "text", "c", "C:\\tmp\\", "|a|b|\n| ---| ---|\n|C:\\tmp\\\\|d|"},
+		{"ssh \\<host> and Map\\<String>", "text", "host", "box", "ssh \\<box> and Map\\<String>"},
+		{"((20990101000000-abcdefg))", "blockRef", "2099", "1", "((20990101000000-abcdefg))"},
+		{"[see **the** a.md](a.md)", "aHref", "a.md", "b.md", "[see **the** a.md](b.md)"},
+		{"a <u>[l](t.md)</u>", "aText", "l", "k", `a <span data-type="u a" data-href="t.md">k</span>`},
+		{`a <span data-type="inline-math" data-content="n $ a"></span> n`, "inlineMath", "n", "k<", `a <span data-type="inline-math" data-subtype="math" data-content="k&lt; $ a" contenteditable="false" class="render-node"></span> n`},
 		{"<https://old.example/old>", "aText", "old", "new", "[https://new.example/new](https://old.example/old)"},
 	} {
 		_, blocks := v.createDocument("Doc", c.text)

@@ -28,20 +28,20 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 		replace = func(text string) string { return pattern.ReplaceAllString(text, replacement) }
 	}
 	types := req.Get("replaceTypes")
-	isReplaced := func(kind string) bool { return types.Get(kind).Bool() }
+	r := replacer{replace: replace, isReplaced: func(kind string) bool { return types.Get(kind).Bool() }}
 	for _, id := range req.OptStrs("ids") {
 		b := tx.Block(id)
 		switch {
 		case b == nil:
 		case b.Kind == tree.Doc:
-			if isReplaced("docTitle") {
+			if r.isReplaced("docTitle") {
 				replaceInTitle(tx, b.Doc, replace)
 			}
 		default:
 			edit.SaveBefore(tx, b.Doc)
 			b.Walk(func(leaf *tree.Block) {
 				if !leaf.Container() {
-					leaf.Text = replaceInLeaf(leaf, replace, isReplaced)
+					leaf.Text = r.inLeaf(leaf)
 				}
 			})
 		}

@@ -1,10 +1,10 @@
 package search
 
 import (
-	"regexp"
+	"html"
 	"strings"
-	"sync"
 
+	"collie/internal/lazyregexp"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 )
@@ -16,29 +16,76 @@ var literalKinds = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlo
 
 // spanKinds are the kinds of spans whose name in replaceTypes is another.
 var spanKinds = map[string]string{
-	"": "text", "a": "aText", "img": "imgText", "inline-math": "inlineMath", "inline-memo": "inlineMemo", "block-ref": "blockRef",
+	"a": "aText", "img": "imgText", "inline-math": "inlineMath", "inline-memo": "inlineMemo", "block-ref": "blockRef",
 	"file-annotation-ref": "fileAnnotationRef",
 }
 
-// replaceInLeaf returns the text of a leaf after a replacement in those spans whose kind isReplaced accepts.
-func replaceInLeaf(b *tree.Block, replace func(string) string, isReplaced func(kind string) bool) string {
+// A replacer replaces what is searched for, in some kinds of text.
+type replacer struct {
+	replace    func(text string) string
+	isReplaced func(kind string) bool // kind is a name of replaceTypes
+}
+
+// inLeaf returns the text of a leaf after the replacement.
+func (r replacer) inLeaf(b *tree.Block) string {
 	if name := literalKinds[b.Kind]; name != "" {
-		if isReplaced(name) {
-			return replace(b.Text)
+		if r.isReplaced(name) {
+			return r.replace(b.Text)
 		}
 		return b.Text
 	}
-	replaceText := replaceOutsideMarkup(replace)
 	if b.Kind == tree.Table {
-		replace, replaceText = replaceInCells(replace), replaceInRows(replaceText)
+		return r.inTable(b.Text)
 	}
+	return r.inInline(b.Text)
+}
+
+// betweenCells is what stands between the cells of a row, with the blanks around it, and the edges of the row.
+var betweenCells = lazyregexp.New(`^[ \t]*\|?[ \t]*|[ \t]*\|[ \t]*|[ \t]*$`)
+
+// escapedBar stands for a bar inside a cell while a row is split.
+const escapedBar = "\x00"
+
+// inTable replaces in the cells of a table. Its second line is the row of delimiters.
+func (r replacer) inTable(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if i == 1 {
+			continue
+		}
+		line = strings.ReplaceAll(line, `\|`, escapedBar)
+		lines[i] = replaceBetween(line, betweenCells, r.inCell)
+		lines[i] = strings.ReplaceAll(lines[i], escapedBar, `\|`)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// lineBreaks are written as an element in a cell, since a row is one line.
+var lineBreaks = strings.NewReplacer("\r\n", "<br />", "\n", "<br />")
+
+// inCell replaces in a cell of a table, and writes the result so that it stays one cell.
+func (r replacer) inCell(cell string) string {
+	text := strings.ReplaceAll(cell, escapedBar, `\|`)
+	replaced := r.inInline(text)
+	if replaced == text {
+		return cell
+	}
+	replaced = lineBreaks.Replace(strings.ReplaceAll(replaced, `\|`, "|"))
+	if end := len(replaced) - len(strings.TrimRight(replaced, `\`)); end%2 == 1 {
+		replaced += `\` // or the bar behind the cell would be part of it
+	}
+	return strings.ReplaceAll(replaced, "|", escapedBar)
+}
+
+// inInline replaces in a text with formats.
+func (r replacer) inInline(text string) string {
 	var out strings.Builder
-	for _, s := range markup.Spans(b.Text) {
+	for _, s := range markup.Spans(text) {
 		switch {
 		case s.Kind != "":
-			out.WriteString(replaceInSpan(s, replace, isReplaced))
-		case isReplaced("text"):
-			out.WriteString(replaceText(s.Markdown))
+			out.WriteString(r.inSpan(s))
+		case r.isReplaced("text"):
+			out.WriteString(replaceBetween(s.Markdown, markupInText, r.replace))
 		default:
 			out.WriteString(s.Markdown)
 		}
@@ -46,87 +93,13 @@ func replaceInLeaf(b *tree.Block, replace func(string) string, isReplaced func(k
 	return out.String()
 }
 
-// replaceInSpan returns the Markdown of a formatted span after a replacement in its text, and in the address and the title
-// of a link or an image.
-func replaceInSpan(s markup.Span, replace func(string) string, isReplaced func(kind string) bool) string {
-	replaceText := false
-	for kind := range strings.FieldsSeq(s.Kind) {
-		name := kind
-		if other := spanKinds[kind]; other != "" {
-			name = other
-		}
-		replaceText = replaceText || isReplaced(name)
-	}
-	out := rewrite{left: s.Markdown}
-	if opening := openingMark().FindString(s.Markdown); strings.Contains(s.Markdown[len(opening):], s.Content) {
-		out.keep(len(opening))
-	}
-	switch kind, _, _ := strings.Cut(s.Kind, " "); {
-	case kind == "a" && !strings.HasPrefix(s.Markdown, "["): // the text is the address
-		out.part(s.Content, replace, isReplaced("aHref"))
-	case kind == "a":
-		out.part(s.Content, replace, replaceText)
-		out.part(s.Target, replace, isReplaced("aHref"))
-		out.part(s.Title, replace, isReplaced("aTitle"))
-	case kind == "img":
-		out.part(s.Content, replace, replaceText)
-		out.part(s.Target, replace, isReplaced("imgSrc"))
-		out.part(s.Title, replace, isReplaced("imgTitle"))
-	default:
-		out.part(s.Content, replace, replaceText)
-	}
-	return out.rest()
-}
-
-// openingMark is what a span begins with before its text: the tag of an element, the id or path of a reference, or marks.
-var openingMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:<[a-zA-Z][^>]*>|(?:\(\(|<<)[^'"]*['"]|!?\[|[*=~` + "`" + `$#]+ ?)`)
-})
-
-// A rewrite replaces parts of a Markdown text one after the other.
-type rewrite struct {
-	left string // what comes after the parts so far
-	out  strings.Builder
-}
-
-// keep takes the first bytes of what is left as they are.
-func (r *rewrite) keep(size int) {
-	r.out.WriteString(r.left[:size])
-	r.left = r.left[size:]
-}
-
-// part replaces in the next occurrence of a text, if wanted. A text that is written with escapes does not occur and stays.
-func (r *rewrite) part(text string, replace func(string) string, wanted bool) {
-	at := strings.Index(r.left, text)
-	if text == "" || at < 0 || at > 0 && r.left[at-1] == '\\' {
-		return
-	}
-	r.keep(at)
-	if !wanted {
-		r.keep(len(text))
-		return
-	}
-	r.out.WriteString(replace(text))
-	r.left = r.left[len(text):]
-}
-
-// rest returns the text with all replacements.
-func (r *rewrite) rest() string {
-	return r.out.String() + r.left
-}
-
-// markupInText is what plain text contains that nobody reads as text: tags and entities.
-var markupInText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`</?[a-zA-Z][^<>]*>|<!--.*?-->|&(?:[a-zA-Z][a-zA-Z0-9]*|#[0-9]+|#[xX][0-9a-fA-F]+);`)
-})
-
-// replaceOutsideMarkup returns a replacement that keeps tags and entities as they are.
-func replaceOutsideMarkup(replace func(string) string) func(string) string {
-	return func(text string) string { return replaceBetween(text, markupInText(), replace) }
-}
+// markupInText is what plain text contains that nobody reads as text: tags of elements that have a meaning in notes, comments and
+// entities. A < behind a backslash begins no tag.
+var markupInText = lazyregexp.New(`\\<|</?(?:span|u|kbd|sub|sup|b|strong|em|i|s|del|mark|code|a|img|br|font|iframe|video|audio)(?:[ \t/][^<>]*)?>|<!--.*?-->` +
+	`|&(?:[a-zA-Z][a-zA-Z0-9]*|#[0-9]+|#[xX][0-9a-fA-F]+);`)
 
 // replaceBetween replaces in what stands before, between and after the matches of a pattern.
-func replaceBetween(text string, kept *regexp.Regexp, replace func(string) string) string {
+func replaceBetween(text string, kept *lazyregexp.Regexp, replace func(string) string) string {
 	var out strings.Builder
 	end := 0
 	put := func(stretch string) {
@@ -143,25 +116,89 @@ func replaceBetween(text string, kept *regexp.Regexp, replace func(string) strin
 	return out.String()
 }
 
-// betweenCells is what stands between the cells of a table: bars with the blanks around them, and the row of delimiters.
-var betweenCells = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:(?m:^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*(?::?-+:?)?[ \t]*$)|\\\||[ \t]*\|[ \t]*|\n)+`)
-})
-
-// replaceInRows returns a replacement that keeps the cells of a table apart.
-func replaceInRows(replace func(string) string) func(string) string {
-	return func(text string) string { return replaceBetween(text, betweenCells(), replaceInCells(replace)) }
+// inSpan replaces in the text of a formatted span, and in the address and the title of a link or an image.
+func (r replacer) inSpan(s markup.Span) string {
+	inText := false
+	for kind := range strings.FieldsSeq(s.Kind) {
+		name := kind
+		if other := spanKinds[kind]; other != "" {
+			name = other
+		}
+		inText = inText || r.isReplaced(name)
+	}
+	kind, _, _ := strings.Cut(s.Kind, " ")
+	out := rewrite{left: s.Markdown}
+	switch isElement := strings.HasPrefix(s.Markdown, "<"); {
+	case s.Content == s.Target && strings.HasSuffix(kind, "-ref"): // a reference without a text
+		return s.Markdown
+	case kind == "inline-math" && isElement:
+		if _, ok := out.skip(` data-content="`); ok && inText {
+			out.part(html.EscapeString(s.Content), html.EscapeString(r.replace(s.Content)))
+		}
+		return out.rest()
+	}
+	text := s.Content
+	if inText {
+		text = r.replace(text)
+	}
+	out.keep(len(openingMark.FindString(s.Markdown)))
+	out.part(s.Content, text)
+	if at := strings.LastIndex(out.left, "]("); at >= 0 && (kind == "a" || kind == "img") {
+		out.keep(at + len("]("))
+		address, title := "aHref", "aTitle"
+		if kind == "img" {
+			address, title = "imgSrc", "imgTitle"
+		}
+		r.inPart(&out, s.Target, address)
+		if _, ok := out.skip(`"`); ok {
+			r.inPart(&out, s.Title, title)
+		}
+	}
+	return out.rest()
 }
 
-// A bar without escape ends a cell, and a line ends its row.
-var (
-	unescapedBar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^\\])\|`) })
-	linesInCell  = strings.NewReplacer("\r\n", "<br />", "\n", "<br />")
-)
-
-// replaceInCells returns a replacement whose result fits into a cell of a table.
-func replaceInCells(replace func(string) string) func(string) string {
-	return func(text string) string {
-		return linesInCell.Replace(unescapedBar().ReplaceAllString(replace(text), `$1\|`))
+// inPart replaces in a text that comes next, if its kind is replaced.
+func (r replacer) inPart(out *rewrite, text, kind string) {
+	if r.isReplaced(kind) {
+		out.part(text, r.replace(text))
+	} else {
+		out.part(text, text)
 	}
+}
+
+// openingMark is what a span begins with before its text: the tag of an element, the id or path of a reference, or marks.
+var openingMark = lazyregexp.New("^(?:<[a-zA-Z][^>]*>|(?:\\(\\(|<<)[^'\"]*['\"]|[*=~]*!?\\[|`+ ?|\\$+|#|[*=~]+)")
+
+// A rewrite writes parts of a Markdown text anew, one after the other.
+type rewrite struct {
+	left string // what comes after the parts so far
+	out  strings.Builder
+}
+
+// keep takes the first bytes of what is left as they are.
+func (w *rewrite) keep(size int) {
+	w.out.WriteString(w.left[:size])
+	w.left = w.left[size:]
+}
+
+// skip keeps everything up to and including the next occurrence of a text. ok is false if there is none.
+func (w *rewrite) skip(text string) (at int, ok bool) {
+	if at = strings.Index(w.left, text); at < 0 {
+		return 0, false
+	}
+	w.keep(at + len(text))
+	return at, true
+}
+
+// part writes another text if what is left begins with old. It does not if that is written with escapes, which then stay.
+func (w *rewrite) part(old, text string) {
+	if left, ok := strings.CutPrefix(w.left, old); ok && old != "" {
+		w.out.WriteString(text)
+		w.left = left
+	}
+}
+
+// rest returns the text with all parts.
+func (w *rewrite) rest() string {
+	return w.out.String() + w.left
 }
