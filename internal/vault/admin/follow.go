@@ -24,7 +24,7 @@ const (
 	// quietTime is how long a folder must be unchanged before a sync. If it keeps changing, a sync comes after ten times
 	// quietTime anyway.
 	quietTime = time.Second
-	// pollTime is how often the file of the vault is looked at. If the system cannot report changes of the folder, the
+	// pollTime is how often the file of the vault is looked at. If the system cannot report all changes of the folder, the
 	// folder is compared at every unheardPolls-th look.
 	pollTime     = 2 * time.Second
 	unheardPolls = 15
@@ -57,6 +57,7 @@ type follower struct {
 	vault, dir string
 	o          FollowOptions
 	notices    *fsnotify.Watcher // nil if the system cannot report changes
+	remote     bool              // the system reports only changes made on this machine
 }
 
 // run syncs the folder at once, and then after changes of the folder or the vault, until ctx ends.
@@ -104,7 +105,7 @@ func (f *follower) run(ctx context.Context) {
 			changed()
 		case <-look.C:
 			unheard++
-			if f.vaultStamp() != stamp || f.notices == nil && unheard >= unheardPolls {
+			if f.vaultStamp() != stamp || (f.notices == nil || f.remote) && unheard >= unheardPolls {
 				changed()
 				stamp = f.vaultStamp()
 			}
@@ -135,12 +136,10 @@ func (f *follower) vaultStamp() string {
 	return strings.Join(parts, " ")
 }
 
-// watch asks the system to report changes of the folder. On a network drive the system would report only changes made on this machine.
+// watch asks the system to report changes of the folder. On a network drive it reports only those made on this machine, so the
+// folder is compared from time to time as well.
 func (f *follower) watch() {
-	if isRemote(f.dir) {
-		f.o.Logger.Info("the folder is on a network drive: it is compared from time to time", "folder", f.dir, "every", pollTime*unheardPolls)
-		return
-	}
+	f.remote = isRemote(f.dir)
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		f.o.Logger.Warn("the system sends no notices of changes: the folder is compared from time to time", "folder", f.dir, "error", err)
