@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -262,8 +263,11 @@ func configure(conn *sqlite.Conn, write bool) error {
 }
 
 // RealPath returns the file that path leads to through symbolic links, and path itself if there is no such file. SQLite keeps
-// the log beside that file.
+// the log beside that file; on Windows, where it resolves no links, beside path.
 func RealPath(path string) string {
+	if runtime.GOOS == "windows" {
+		return path
+	}
 	if file, err := filepath.EvalSymlinks(path); err == nil {
 		return file
 	}
