@@ -561,7 +561,7 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	}
 	for _, part := range []string{oldUnlocked, released} {
 		if _, err := os.Stat(part); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("what a released backup left in %s is there", part)
+			t.Errorf("what a killed backup left in %s is there", part)
 		}
 	}
 	for _, part := range []string{newUnlocked, held} {
@@ -572,7 +572,7 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 }
 
 // TestTempDirsAtOnce creates folders with one prefix concurrently, also below a folder whose name looks like a
-// pattern. Each stays until its own work is done, and folders of released processes are removed.
+// pattern. Each stays until its own work is done, and folders of killed processes are removed.
 func TestTempDirsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"notes", "[notes]"} {
