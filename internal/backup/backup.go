@@ -139,7 +139,7 @@ func writePart(ctx context.Context, dir string, p Part, m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	w := &partWriter{ctx: ctx, dir: dir, own: own, part: p, manifest: m, root: root}
+	w := &partWriter{ctx: ctx, dir: dir, own: own, part: p, manifest: m, walked: map[string]bool{root: true}}
 	return w.folder(root, "")
 }
 
@@ -150,10 +150,7 @@ type partWriter struct {
 	own      os.FileInfo // of dir, which a link may lead to: a backup must not copy itself
 	part     Part
 	manifest *Manifest
-	root     string
-	// walked has the folders that were copied below the link that is being followed, so that links end that lead to a folder
-	// above or to each other; nil outside of links, each of which is followed.
-	walked map[string]bool
+	walked   map[string]bool // the folders that are being copied: a link to one of them would never end
 }
 
 // folder copies what lies in a folder. at is its path in the part.
@@ -214,16 +211,16 @@ func (w *partWriter) link(file, at string) error {
 	return nil
 }
 
+// maxNested bounds links to folders inside of linked folders: of many that lead to each other each order would be copied.
+const maxNested = 8
+
 // linkedFolder copies a folder that a link leads to.
 func (w *partWriter) linkedFolder(to, at string) error {
-	if w.walked == nil {
-		w.walked = map[string]bool{w.root: true}
-		defer func() { w.walked = nil }()
-	}
-	if w.walked[to] {
+	if w.walked[to] || len(w.walked) > maxNested {
 		return nil
 	}
 	w.walked[to] = true
+	defer delete(w.walked, to)
 	return w.folder(to, at)
 }
 

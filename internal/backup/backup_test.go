@@ -71,7 +71,7 @@ func TestBackupFollowsLinks(t *testing.T) {
 	for link, to := range map[string]string{
 		filepath.Join(home, "first"): filepath.Join(elsewhere, "a"), filepath.Join(home, "second"): filepath.Join(elsewhere, "a"),
 		filepath.Join(elsewhere, "a", "b"): filepath.Join(elsewhere, "b"), filepath.Join(elsewhere, "b", "a"): filepath.Join(elsewhere, "a"),
-		filepath.Join(elsewhere, "b", "home"): home,
+		filepath.Join(elsewhere, "b", "home"): home, filepath.Join(elsewhere, "a", "b again"): filepath.Join(elsewhere, "b"),
 	} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip("this system has no symbolic links for this user:", err)
@@ -84,11 +84,11 @@ func TestBackupFollowsLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := b.Restore(t.Context(), "data", back, nil); n != 5 || err != nil {
+	if n, err := b.Restore(t.Context(), "data", back, nil); n != 7 || err != nil {
 		t.Errorf("%d files: %v", n, err)
 	}
 	for name, want := range map[string]string{
-		"one.txt": "one", "first/two.txt": "two", "second/two.txt": "two", "first/b/three.txt": "three", "second/b/three.txt": "three",
+		"one.txt": "one", "first/two.txt": "two", "second/two.txt": "two", "first/b/three.txt": "three", "second/b/three.txt": "three", "first/b again/three.txt": "three",
 	} {
 		if got, err := os.ReadFile(filepath.Join(back, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
