@@ -103,7 +103,11 @@ func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 	if source == nil {
 		return nil
 	}
-	switch err := source.Switches().Current(ctx).Problem; tool.KindOf(err) {
+	cfg, err := source.Config(ctx)
+	if err == nil {
+		err = cfg.Problem
+	}
+	switch tool.KindOf(err) {
 	case tool.Unavailable, tool.Unauthorized, tool.Busy, tool.Canceled:
 		return err
 	}

@@ -56,6 +56,9 @@ func TestAnotherKernelGetsNothing(t *testing.T) {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}
+	if _, err := s.Config(t.Context()); !errors.Is(err, another) {
+		t.Errorf("the tool config: %v", err)
+	}
 	off := &tool.Action{Name: "rm", Off: "off"}
 	if _, err := s.Current(t.Context(), &tool.Call{Tool: "fs", Action: off}); !errors.Is(err, another) {
 		t.Errorf("a call of an action that is off: %v", err)
