@@ -103,13 +103,13 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 func TestListCardsMarks(t *testing.T) {
 	w := newWorkspace(t)
 	doc := kernel.ID(w.Doc(string(w.notebook), "/Marks", strings.Join([]string{
-		"**==bold==** and ==E=mc²== and `==code==` and a == b == c", "```\n==code==\n```", "$$\na==b==c\n$$", "1. one\n2. two",
+		"**==bold==** and ==E=mc²== and `==code==` and a == b == c", "```\n==code==\n```", "$$\na==b==c\n$$", "1. one\n2. two", "a ==b\nc== d",
 	}, "\n\n")))
 	blocks := w.Children(w.t, doc)
 	w.addCards(kernel.BuiltInDeck, blocks...)
 	got := w.Must(t, findAction(t, "list_cards"), args("scope", "tree", "rootID", doc))
 	for i, want := range []string{
-		"**____** and ____ and `==code==` and a == b == c|bold; E=mc²|cloze", "```\n==code==\n```||plain", "$$\na==b==c\n$$||plain", "one|2. two|list",
+		"**____** and ____ and `==code==` and a == b == c|bold; E=mc²|cloze", "```\n==code==\n```||plain", "$$\na==b==c\n$$||plain", "one|2. two|list", "a ____ d|b\nc|cloze",
 	} {
 		c := got.Get(`cards.#(blockID=="` + string(blocks[i]) + `")`)
 		if have := c.Get("front").Str + "|" + c.Get("review.referenceAnswer").Str + "|" + c.Get("review.kind").Str; have != want {
