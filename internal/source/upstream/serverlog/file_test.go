@@ -134,6 +134,41 @@ func TestFollowAFileThroughRotation(t *testing.T) {
 	})
 }
 
+// Where no older file is kept, the file is emptied in place. A reader that follows it goes on with what is written then.
+func TestFollowAFileThatIsEmptied(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "a.log")
+		l := serverlog.New(serverlog.Options{Path: path, MaxSize: 4 << 10, Files: 1})
+		var last string
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for line, err := range serverlog.Tail(t.Context(), path, tool.LogFilter{Follow: true}) {
+				if err != nil {
+					t.Error(err)
+				}
+				if last = line.Text; last == "499" {
+					return
+				}
+			}
+		}()
+		for i := range 500 {
+			l.Add("stderr", fmt.Sprint(i))
+			await.Sleep(300 * time.Millisecond)
+		}
+		l.Close()
+		await.Until(t, "the last line is read", func() bool {
+			select {
+			case <-ended:
+				return true
+			default:
+				return false
+			}
+		})
+	})
+}
+
 // A server's lines come back from the file as they are in memory, apart from line breaks.
 func TestLinesComeBack(t *testing.T) {
 	t.Parallel()

@@ -198,8 +198,14 @@ func (t *follower) look(f func(tool.LogLine) bool) error {
 				return err
 			}
 			mine, err := t.file.Stat()
-			if err != nil || current == nil || os.SameFile(mine, current) {
+			if err != nil || current == nil {
 				return err
+			}
+			if os.SameFile(mine, current) {
+				if begun, err := t.beginAnew(mine.Size()); err != nil || !begun {
+					return err
+				}
+				continue
 			}
 		}
 		if current == nil {
@@ -216,6 +222,18 @@ func (t *follower) look(f func(tool.LogLine) bool) error {
 		t.file, t.own, t.rest = next, true, nil
 	}
 	return nil
+}
+
+// beginAnew goes to the beginning of the file if it has been emptied since, as it is where no older file is kept. size is what it has
+// now.
+func (t *follower) beginAnew(size int64) (begun bool, err error) {
+	at, err := t.file.Seek(0, io.SeekCurrent)
+	if err != nil || at <= size {
+		return false, err
+	}
+	_, err = t.file.Seek(0, io.SeekStart)
+	t.rest = nil
+	return err == nil, err
 }
 
 func (t *follower) close() {
