@@ -56,11 +56,11 @@ func editFile(ctx context.Context, file string, change func(text []byte) ([]byte
 	return rewrite(file, old, text)
 }
 
-// resolveLinks resolves symbolic links. If the target does not exist, it returns that path.
+// resolveLinks resolves symbolic links. The target need not exist.
 func resolveLinks(file string) (string, error) {
 	target, err := filepath.EvalSymlinks(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return file, nil
+		return atomicfile.FollowLinks(file), nil
 	}
 	return target, err
 }
@@ -146,6 +146,9 @@ func Remove(name string) func(text []byte) ([]byte, error) {
 	}
 }
 
+// errBareEntry refuses a change of a file that is one entry: what is written beside its members would not be read.
+var errBareEntry = errors.New(`this file is one server entry without a name; wrap it as {"mcpServers": {"NAME": {…}}} first`)
+
 // serverPathInText returns the path of a server in a file, or the path where it would be added.
 func serverPathInText(text []byte, name string) (path []string, found bool, err error) {
 	parsed, err := jsonc.Parse(text)
@@ -155,6 +158,9 @@ func serverPathInText(text []byte, name string) (path []string, found bool, err 
 	root := node{&document{Document: parsed}, parsed.Root(), ""}
 	if root.isBareList((&Config{}).fields()) {
 		return []string{name}, root.value.Find(jsonc.Join("", name)) != nil, nil
+	}
+	if looksLikeServer(root.value) {
+		return nil, false, errBareEntry
 	}
 	place := []string{"mcpServers", name}
 	for _, key := range []string{"servers", "mcpServers"} {

@@ -92,6 +92,24 @@ func TestAddServerFindsTheShape(t *testing.T) {
 	}
 }
 
+// Nothing is written beside the members of a file that is one entry, where it would not be read.
+func TestEditOfABareEntry(t *testing.T) {
+	t.Parallel()
+	const text = `{"command": "x", "args": ["y"]}`
+	file := writeSettings(t, text)
+	for what, err := range map[string]error{
+		"a server":  config.AddServers(t.Context(), file, []config.ServerEntry{{Name: "n", Raw: json.RawMessage(`{"url":"u"}`)}}, false),
+		"a setting": config.Edit(t.Context(), file, config.Setting("http.addr", config.Value("h:1"))),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "one server entry without a name") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if got := readText(t, file); got != text {
+		t.Errorf("the file is %s", got)
+	}
+}
+
 // A missing file is created, with its folder, and only for its owner.
 func TestEditMakesTheFile(t *testing.T) {
 	t.Parallel()
@@ -159,6 +177,15 @@ func TestEditFollowsALink(t *testing.T) {
 	}
 	if !strings.Contains(readText(t, file), `"noAuth": true`) {
 		t.Errorf("the file has %q", readText(t, file))
+	}
+	if err := os.Remove(file); err != nil { // as where its disk is not there yet
+		t.Fatal(err)
+	}
+	if err := config.Edit(t.Context(), link, config.Setting("http.noAuth", config.Value("true"))); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != file || !strings.Contains(readText(t, file), `"noAuth": true`) {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 }
 

@@ -91,7 +91,11 @@ func pathInText(text []byte, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (node{&document{Document: parsed}, parsed.Root(), ""}).isBareList((&Config{}).fields()) {
+	root := node{&document{Document: parsed}, parsed.Root(), ""}
+	if looksLikeServer(root.value) {
+		return nil, errBareEntry
+	}
+	if root.isBareList((&Config{}).fields()) {
 		return nil, errors.New(`servers are at the top level of this file, where it cannot have settings beside them; put them under "mcpServers" first`)
 	}
 	return names, nil

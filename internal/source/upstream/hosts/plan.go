@@ -121,7 +121,7 @@ func (h Host) Open(file string) (Plan, error) {
 	if err != nil {
 		return Plan{}, planError(file, "", err)
 	}
-	p := Plan{Host: h, File: absolute}
+	p := Plan{Host: h, File: atomicfile.FollowLinks(absolute)}
 	if target, err := filepath.EvalSymlinks(absolute); err == nil {
 		p.File = target
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"collie/internal/atomicfile"
 )
 
 // This file keeps the entries in a file that several processes share.
@@ -154,7 +156,7 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 	go func() {
 		defer func() { <-f.work }()
 		if f.target == "" {
-			f.target = followLinks(f.path)
+			f.target = atomicfile.FollowLinks(f.path)
 		}
 		f.before(op)
 		v, err := work()

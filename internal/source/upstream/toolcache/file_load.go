@@ -118,21 +118,6 @@ func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
 	return data, err
 }
 
-// followLinks follows the symbolic links of path, up to a target that may not exist.
-func followLinks(path string) string {
-	for range 40 { // Linux's limit
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return path
-}
-
 // read reads the file into doc. bad says why it is not a cache file.
 func (f *file) read() (data []byte, bad *Finding, err error) {
 	file, err := f.open()
