@@ -98,7 +98,7 @@ func timeFrom10(raw json.RawMessage, zone *time.Location) json.RawMessage {
 func redact(raw json.RawMessage) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {
-		return raw
+		return quote(redactedValue) // not an object: nobody knows what is in it
 	}
 	for i, m := range list {
 		switch m.name {
