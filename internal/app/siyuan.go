@@ -30,7 +30,6 @@ import (
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/mascot"
 	"collie/internal/source/siyuan/safety"
-	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
 	"collie/internal/vault"
 )
@@ -130,7 +129,7 @@ func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 		Saved: saved, Env: env.Lookup,
 		Command: func(ctx context.Context, line string) (string, error) { return runForToken(ctx, env, line) },
 		Expand: func(text string) (string, error) {
-			return entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
+			return expandSecrets(cfg, env, secrets, text)
 		},
 	}
 }
@@ -140,7 +139,7 @@ func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 func Connections(cfg *config.Config, env config.Env) (connection.Settings, []connection.Problem) {
 	saved, problems := connection.Parse(cfg.SiYuan.Raw, siyuanFields()...)
 	if len(saved.Connections) == 0 && len(problems) == 0 {
-		if home := env.Get("HOME"); home != "" {
+		if home := env.First("HOME", "USERPROFILE"); home != "" {
 			return connection.ReadOlderPrograms(connection.FilesOfOlderPrograms(home), os.ReadFile)
 		}
 	}

@@ -336,8 +336,10 @@ func (c *Config) providerValues() any {
 // false if written has another form. A relative path starts at the folder of the settings, ~/ at the home of the user.
 func (c *Config) SecretFile(env Env, written string) (path string, isFile bool) {
 	path, isFile = strings.CutPrefix(written, "file:")
-	if rest, home := strings.CutPrefix(path, "~/"); home {
-		path = filepath.Join(env.Get("HOME"), rest)
+	if rest, inHome := strings.CutPrefix(path, "~/"); inHome {
+		if home := env.First("HOME", "USERPROFILE"); home != "" {
+			path = filepath.Join(home, rest)
+		}
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(c.Paths.Config, path)
 	}
