@@ -73,6 +73,9 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 			words = []string{name, action}
 		}
 	}
+	if f.size && len(words) == 2 {
+		return root.Usage("--size is for all servers or for one TOOL, expected no ACTION")
+	}
 	b, err := p.openFor(ctx, words, f.profile)
 	if err != nil {
 		return err

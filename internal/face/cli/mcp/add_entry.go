@@ -53,7 +53,7 @@ func (f *addFlags) fromFlags(args []string, base string) ([]config.ServerEntry, 
 		e.Args = args[2:]
 	}
 	if f.cwd != "" {
-		if e.Cwd, err = filepath.Abs(f.cwd); err != nil {
+		if e.Cwd, err = absolute(f.cwd); err != nil {
 			return nil, err
 		}
 	}
@@ -86,11 +86,19 @@ type entry struct {
 // fromHere makes the path of a program absolute, because a relative path starts at the working folder on a
 // command line but at the file's folder in the settings. A name to be looked up in PATH stays.
 func fromHere(command string) (string, error) {
-	if !strings.ContainsRune(command, '/') && !strings.ContainsRune(command, filepath.Separator) ||
-		strings.HasPrefix(command, "${") {
+	if !strings.ContainsRune(command, '/') && !strings.ContainsRune(command, filepath.Separator) {
 		return command, nil
 	}
-	return filepath.Abs(command)
+	return absolute(command)
+}
+
+// absolute makes a path absolute that is relative to the working folder. One that begins with a variable stays, and one that begins
+// with ~, of which the check of the entry says what to write.
+func absolute(path string) (string, error) {
+	if strings.HasPrefix(path, "${") || strings.HasPrefix(path, "~") {
+		return path, nil
+	}
+	return filepath.Abs(path)
 }
 
 // parsePairs parses the values of a repeatable flag as names and values with sep between them. form describes them in

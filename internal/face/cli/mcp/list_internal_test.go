@@ -89,6 +89,12 @@ func TestNewServerFromFlags(t *testing.T) {
 			want:  `{"command":"/bin/x","env":{"A":"b=c","E":""},"cwd":"/tmp"}`,
 		},
 		{
+			name: "folder in a variable", args: []string{"n", "${userHome}/x"},
+			flags: addFlags{cwd: "${userHome}/src"},
+			want:  `{"command":"${userHome}/x","cwd":"${userHome}/src"}`,
+		},
+		{name: "a quoted ~", args: []string{"n", "~/bin/x"}, flags: addFlags{}, want: `{"command":"~/bin/x"}`},
+		{
 			name: "url", args: []string{"n"},
 			flags: addFlags{url: "https://x", transport: "sse", headers: []string{"X-A:  b: c"}},
 			want:  `{"type":"sse","url":"https://x","headers":{"X-A":"b: c"}}`,
