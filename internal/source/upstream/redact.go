@@ -60,8 +60,23 @@ func (d redactingHandler) attr(a slog.Attr) slog.Attr {
 // match by chance.
 const leastLine = 8
 
-// hide has redact mask secrets that are not in the settings, in place of those before.
-func (s *Server) hide(secrets []string) { s.hidden.Store(&secrets) }
+// maxHidden bounds how many printed secrets are masked: those of connections that are open still, and of some before.
+const maxHidden = 64
+
+// hide has redact mask secrets that are not in the settings, beside those before.
+func (s *Server) hide(secrets []string) {
+	for {
+		old := s.hidden.Load()
+		all := slices.Clone(secrets)
+		if old != nil {
+			all = slices.Concat(slices.DeleteFunc(slices.Clone(*old), func(t string) bool { return slices.Contains(secrets, t) }), secrets)
+		}
+		all = all[max(0, len(all)-maxHidden):]
+		if s.hidden.CompareAndSwap(old, &all) {
+			return
+		}
+	}
+}
 
 // redact masks the secrets of the server's entry in a text, and those that its headersCommand printed. Secrets of fewer than 4 bytes stay, because they would match
 // by chance. Of a secret with several lines, such as a key, each line is masked too, since output comes line by line.
@@ -69,6 +84,9 @@ func (s *Server) redact(text string) string {
 	secrets := s.settings().Secrets
 	if printed := s.hidden.Load(); printed != nil {
 		secrets = slices.Concat(secrets, *printed)
+	}
+	if len(secrets) > 1 { // longer ones first, since one may be a part of another
+		secrets = slices.SortedStableFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	}
 	for _, secret := range secrets {
 		if len(secret) < 4 {

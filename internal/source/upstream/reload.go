@@ -142,7 +142,7 @@ func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, 
 }
 
 // reconfigure applies new settings without a restart. It returns false, and changes nothing, if they make it a
-// different server or switch it on or off.
+// different server, switch it on or off, or change what was announced to it at its start.
 func (s *Server) reconfigure(spec Spec) bool {
 	old, e := s.settings(), spec.Entry
 	wrong := spec.invalidReason()

@@ -296,6 +296,12 @@ func TestApplyPings(t *testing.T) {
 		if st := set.Servers()[0].Status(); st.State != tool.StateDegraded {
 			t.Errorf("with pings it is %s", st.State)
 		}
+		set.Apply([]Spec{spec(`{"ping":"10s","failures":1}`)})
+		await.Sleep(30 * time.Second)
+		synctest.Wait()
+		if n := m.starts.Load(); n < 2 {
+			t.Errorf("with fewer failures allowed it was started %d times", n)
+		}
 	})
 }
 

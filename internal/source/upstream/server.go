@@ -26,7 +26,7 @@ type Server struct {
 	set *Set
 	identity
 	log    *slog.Logger
-	hidden atomic.Pointer[[]string] // secrets that a headersCommand printed last
+	hidden atomic.Pointer[[]string] // secrets that a headersCommand has printed
 
 	first          *firstStart
 	life           lifetime

@@ -116,7 +116,7 @@ func (c *conn) learnTools(ctx context.Context, always bool) error {
 // connectOpening connects in the opening's first era. If the server was remembered to speak that era and does not, the
 // eras are found out again with a new process.
 func (s *Server) connectOpening(o *opening) (*conn, error) {
-	s.awaitStop()
+	s.awaitStop(o.ctx)
 	c, err := s.connect(o.ctx, "", o.first, o.only)
 	if err == nil || !o.only || o.ctx.Err() != nil || !disprovesEras(err) {
 		return c, err
@@ -142,13 +142,18 @@ func disprovesEras(err error) bool {
 	return ok && e.Status >= 400 && e.Status < 500 && e.Status != 401 && e.Status != 403
 }
 
-// awaitStop waits until connections that were given up have ended, since their process may hold a lock or a port.
-func (s *Server) awaitStop() {
+// awaitStop waits until connections that were given up have ended, since their process may hold a lock or a port, or until ctx
+// ends.
+func (s *Server) awaitStop(ctx context.Context) {
 	p := s.pool.lock()
 	allClosed := p.allClosed
 	s.pool.unlock()
-	if allClosed != nil {
-		<-allClosed // bounded by the time a stop may take
+	if allClosed == nil {
+		return
+	}
+	select {
+	case <-allClosed: // bounded by the time a stop may take
+	case <-ctx.Done():
 	}
 }
 
@@ -159,7 +164,7 @@ func (s *Server) awaitStop() {
 // the second takes its place.
 func (s *Server) openExtra(o *opening, key slot) {
 	defer o.cancel(nil)
-	s.awaitStop()
+	s.awaitStop(o.ctx)
 	c, err := s.connect(o.ctx, key.session, o.first, o.only)
 	if err == nil {
 		err = c.fetchForCall(o.ctx, key)
@@ -306,9 +311,10 @@ func (c *conn) closeGone(p *slots) {
 	})
 }
 
-// closeLost closes a connection that was lost, in the background. A new start waits only for a process.
+// closeLost closes a connection that was lost, in the background. A new start waits only for a process that runs alone: where each
+// session has its own, or both eras have one, several run at a time anyway.
 func (c *conn) closeLost(p *slots) {
-	if c.Process != nil {
+	if c.Process != nil && c.ownerID == "" && len(p.conns()) == 0 {
 		c.closeGone(p)
 		return
 	}

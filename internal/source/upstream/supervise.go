@@ -313,31 +313,31 @@ func (c *conn) checkHealth() {
 	if c.Client.Era != mcp.Legacy {
 		return
 	}
-	s, misses := c.server, 0
+	s, misses, degraded := c.server, 0, false
 	for {
 		interval, pings := c.pingInterval()
 		if !sleepFor(s.life.ctx, c.Client.Link.Done(), interval) {
 			return
 		}
-		if !pings || c.calls.Busy() { // a running call says nothing about health and has a limit of its own
+		if pings && c.calls.Busy() { // a running call says nothing about health and has a limit of its own
 			continue
 		}
-		h := s.settings().Health
-		if c.Ping(s.life.ctx) {
-			if misses >= h.Failures {
+		if !pings || c.Ping(s.life.ctx) {
+			if degraded {
 				c.enterFor(tool.StateReady, "", "")
 			}
-			misses = 0
+			misses, degraded = 0, false
 			continue
 		}
 		misses++
-		switch misses {
-		case h.Failures:
-			c.enterFor(tool.StateDegraded, "ping_failed", "it does not answer pings")
-		case 2 * h.Failures:
+		switch limit := s.settings().Health.Failures; {
+		case misses >= 2*limit:
 			s.log.Warn("no answer to pings, connecting anew", "pings", misses)
 			c.EndFor("ping_failed")
 			return
+		case misses >= limit && !degraded:
+			degraded = true
+			c.enterFor(tool.StateDegraded, "ping_failed", "it does not answer pings")
 		}
 	}
 }

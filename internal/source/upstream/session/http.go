@@ -202,16 +202,17 @@ func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.H
 	return nil
 }
 
-// leastSecret is how long a word of a header is at least to be taken for a secret, in bytes; "application/json" and the like
+// leastSecret is how long a part of a header is at least to be taken for a secret, in bytes; "application/json" and the like
 // are longer and harmless to mask.
 const leastSecret = 8
 
-// secretsIn returns what may be secret in headers: each word of a value that is long enough, without a scheme such as Bearer.
+// secretsIn returns what may be secret in headers: each part of a value that is long enough, without a scheme such as Bearer and
+// the names of parameters.
 func secretsIn(headers map[string]string) (secrets []string) {
 	for _, value := range headers {
-		for word := range strings.FieldsSeq(value) {
-			if len(word) >= leastSecret {
-				secrets = append(secrets, word)
+		for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t=;,\"", r) }) {
+			if len(part) >= leastSecret {
+				secrets = append(secrets, part)
 			}
 		}
 	}

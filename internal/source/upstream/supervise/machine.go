@@ -205,7 +205,7 @@ func (m *Machine) SignedOut(now time.Time, hint string) {
 	m.Enter(now, tool.StateNeedsAuth, "auth_required", hint)
 }
 
-// Forgive forgets the failures, since a person asked for a new start.
+// Forgive forgets the failures, since a person asked for a new start or changed the settings.
 func (m *Machine) Forgive(now time.Time) {
 	m.history.clear()
 	m.now.LastStartError = nil
