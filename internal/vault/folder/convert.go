@@ -27,7 +27,7 @@ type writtenLine struct {
 }
 
 // convert converts the lines of a page to SiYuan's Markdown. numbers has, for each line of the result, the number of its
-// line in the file, or 0 for an attribute list that the import added.
+// line in the file, or 0 for an attribute list with an id that a heading got.
 func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
@@ -321,7 +321,7 @@ func (w *writer) comment(prefix, rest string) bool {
 		return false
 	}
 	body := []string{strings.TrimSpace(rest[2:])}
-	code := false
+	code := strings.Contains(rest, "--")
 	for at := w.next; at < len(w.in); at++ {
 		code = code || w.in[at].code || strings.Contains(w.in[at].text, "--")
 		inner, after, closed := strings.Cut(strings.TrimLeft(w.in[at].text, ">"), "%%")

@@ -71,6 +71,7 @@ func TestObsidian(t *testing.T) {
 		{"html image over lines", "<img alt=\"a\ncat\"\nsrc=\"sub/图 one.png\" class=\"c\"\nstyle=\"width: 50%;\" />", `![a cat](assets/图 one-ID.png){: style="width: 50%;"}`},
 		{"html image in a block", "<div>\n<img src=\"sub/图 one.png\" class=\"c\">\n</div>", "<div>\n<img src=\"assets/图 one-ID.png\" class=\"c\">\n</div>"},
 		{"comment around code", "a\n\n%%\n## D\n```json\n{}\n```\n%%\n\nb", "a\n\n%%\n\n## D\n\n```json\n{}\n```\n\n%%\n\nb"},
+		{"comment around an end", "a\n\n%% todo --> later\nhidden\n%%\n\nb", "a\n\n%% todo --> later\nhidden\n%%\n\nb"},
 		{"comment without an end", "%%\na\n\nb", "%%\na\n\nb"},
 		{"footnotes", "A[^1] B[^2]\n\n[^1]: one\n\n    more\n\n[^2]: two", "A[^1] B[^2]\n\n[^1]: one\n\n    more\n\n[^2]: two"},
 		{"single marks", "2^10 2^20 3~5 6~7 :heart:", "2^10 2^20 3~5 6~7 :heart:"},
