@@ -257,11 +257,47 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 		loosenNeighbors(kept, sections, len(children))
 	}
 	text := x.patchBody(&f, sections, kept, children, w, how.refine)
-	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") && !(len(f.ends) > 0 && f.ends[len(f.ends)-1] == "") {
+	definitions := f.definitionsAfter(sections, text)
+	open := len(f.ends) > 0 && f.ends[len(f.ends)-1] == "" // the file ends without an end of line
+	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") && (definitions != "" || !open) {
 		text += f.end
 	}
-	out.WriteString(text)
+	out.WriteString(text + definitions)
 	return []byte(out.String())
+}
+
+// definitionsAfter returns the lines after the last section with the definitions of links that body uses and does not
+// define itself, as they are in the file; "" if there are none.
+func (f *fileText) definitionsAfter(sections []section, body string) string {
+	if len(sections) == 0 {
+		return ""
+	}
+	var text strings.Builder // of body, without definitions
+	defined := map[string]bool{}
+	for l := range strings.SplitSeq(body, "\n") {
+		if m := definition.FindStringSubmatch(strings.TrimSuffix(l, "\r")); m != nil {
+			defined[foldName(m[1])] = true
+		} else {
+			text.WriteString(foldName(l))
+		}
+	}
+	var out strings.Builder
+	found := false
+	last := sections[len(sections)-1]
+	for n := last.to + 1; n <= last.tail; n++ {
+		if m := definition.FindStringSubmatch(f.lines[n-1]); m != nil {
+			name := foldName(m[1])
+			if defined[name] || !strings.Contains(text.String(), "["+name+"]") {
+				continue
+			}
+			found = true
+		}
+		out.WriteString(f.text(n, n))
+	}
+	if !found {
+		return ""
+	}
+	return out.String()
 }
 
 // keptSections returns, for each section of a file, the index of its first block if all its blocks stay as they are, and

@@ -75,6 +75,7 @@ func (b *bench) newParagraph() string {
 		"%s in a paragraph with *marks* and `code`.", "## Heading %s", "* item %s\n* other\n   * inner", "1) one %s\n2) two", "> quote %s\n> more",
 		"```go\nfunc %s() {}\n\n\nx\n```", "| a | %s |\n|--|:-:|\n| 1 | 2 |", "- [ ] task %s\n- [x] done", "中文 %s，带 #标签/子 的一段。", "a  %s   b\nwrapped line",
 		"Setext %s\n---", "text %s ^anchor" + w, "$$\n%s\n$$", "> [!note] Title\n> %s", "![](../%s.png) missing", "<div>\n%s\n</div>", "***\n\n%s", "<!-- %s -->",
+		"%s [ref][r]\n\n[r]: https://example.com",
 	}
 	return fmt.Sprintf(shapes[b.r.IntN(len(shapes))], w)
 }

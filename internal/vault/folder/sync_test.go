@@ -144,6 +144,31 @@ func TestSyncKeepsListsBesideAChangedOne(t *testing.T) {
 	}
 }
 
+// The definitions of links at the end of a file stay there when something else in its note changes.
+func TestSyncKeepsDefinitions(t *testing.T) {
+	t.Parallel()
+	const list = "*   item\n*   other\n\n"
+	for name, tt := range map[string]struct{ text, word, to, want string }{
+		"another paragraph": {
+			list + "see [a][1] and [b][Two]\n\nplain\n\n[1]: https://a.example\n[two]: <https://b.example>  \"t\"\n", "plain", "new",
+			list + "see [a][1] and [b][Two]\n\nnew\n\n[1]: https://a.example\n[two]: <https://b.example>  \"t\"\n",
+		},
+		"far away":         {"plain\n\n" + list + "see [a]\n\n[a]: https://a.example", "plain", "new", "new\n\n" + list + "see [a]\n\n[a]: https://a.example"},
+		"no end of line":   {"[a]\r\n\r\nplain\r\n[a]: https://a.example", "plain", "new", "[a]\r\n\r\nnew\r\n[a]: https://a.example"},
+		"one is used less": {"x\n\n[a][1]\n\n[b][2]\n\n[1]: https://a.example\n[2]: https://b.example\n", "b.example", "none", "x\n\n[a][1]\n\nnone\n\n[1]: https://a.example\n"},
+		"none is used":     {list + "[a][1]\n\n[1]: https://a.example\n", "a.example", "none", list + "none\n"},
+	} {
+		w, dir := newVault(t), files{"Links.md": tt.text}.write(t)
+		syncFolder(t, w, dir, folder.SyncOptions{})
+		setText(t, w, "notes/Links", tt.word, tt.to)
+		r := syncFolder(t, w, dir, folder.SyncOptions{})
+		if diff := cmp.Diff(tt.want, readFiles(t, dir)["Links.md"]); diff != "" {
+			t.Errorf("%s: %s\n%v", name, diff, r.Problems)
+		}
+		wantIdleSync(t, w, dir)
+	}
+}
+
 func TestSyncNewAndRenamed(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "to [[B]]\n\nand [[B#Part]]\n", "B.md": "# Part\n\nbody\n", "B/C.md": "c ![x](x.png)\n", "B/x.png": "X"}.write(t)
