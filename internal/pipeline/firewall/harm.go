@@ -191,8 +191,14 @@ func (j *judgement) isVast(w word) bool {
 				return true
 			}
 		}
+		return false
 	}
-	if text == "" || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") && !isDrive(text+`\`) && !strings.HasPrefix(text, "../..") {
+	if up := path.Clean(strings.TrimSuffix(w.text, "*")); strings.HasPrefix(up, "../..") {
+		p, _ := j.canonical(up)
+		_, system := j.forbidden(p, true, false)
+		return p == "/" || system || path.Dir(p) != "/" && j.holdsSystem(p) // ../../dist is not a folder of the root
+	}
+	if text == "" || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") && !isDrive(text+`\`) {
 		return false
 	}
 	if isDrive(text + `\`) {
@@ -200,6 +206,21 @@ func (j *judgement) isVast(w word) bool {
 	}
 	p, _ := j.canonical(text)
 	return j.holdsSystem(p) || p == "/home" || slices.Contains([]string{"/usr/bin", "/usr/lib", "/usr/local", "/var/lib", "/var/log", "/var/www", "/etc/ssh"}, p)
+}
+
+// movedBy returns the operands of mv that it moves: all but the destination.
+func movedBy(args []word) []word {
+	operands := operandsOf(args)
+	if n := len(operands); n > 1 && !operands[n-1].globs && !hasOption(args, "t", "--target-directory") {
+		return operands[:n-1]
+	}
+	return operands
+}
+
+// hasTreeSwitch reports whether a word has the switch /s of cmd, with which del and rmdir also delete what is in folders. cmd
+// takes several switches in one word.
+func hasTreeSwitch(w word) bool {
+	return strings.HasPrefix(w.text, "/") && strings.Contains(strings.ToLower(w.text)+"/", "/s/")
 }
 
 // securityServices are services that protect a machine or record what happens on it.
@@ -225,6 +246,7 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 	recursive := hasOption(args, "rR", "--recursive")
 	switch name {
 	case "rm", "srm", "shred", "trash", "rmdir", "unlink":
+		recursive = recursive || name == "rmdir" && slices.ContainsFunc(args, hasTreeSwitch)
 		if recursive && vast() || hasOption(args, "", "--no-preserve-root") {
 			return "it deletes far more than anyone would want", "command.everything"
 		}
@@ -232,13 +254,11 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 			return "it removes the traces of what was done", "command.traces"
 		}
 	case "del", "erase", "rd", "remove-item", "ri":
-		if vast() && slices.ContainsFunc(args, func(a word) bool {
-			return strings.EqualFold(a.text, "/s") || strings.HasPrefix(strings.ToLower(a.text), "-rec")
-		}) {
+		if vast() && slices.ContainsFunc(args, func(a word) bool { return hasTreeSwitch(a) || strings.HasPrefix(strings.ToLower(a.text), "-rec") }) {
 			return "it deletes far more than anyone would want", "command.everything"
 		}
 	case "chmod", "chown", "chgrp", "setfacl", "chattr", "mv":
-		if (recursive || name == "mv") && vast() {
+		if name == "mv" && slices.ContainsFunc(movedBy(args), j.isVast) || recursive && vast() {
 			return "it changes far more than anyone would want", "command.everything"
 		}
 	case "dd", "cp", "tee", "cat", "install", "ddrescue", "pv":
@@ -282,16 +302,22 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 	return "", ""
 }
 
+// looks are programs that [judgement.harmOf] knows, each with a first argument with which it only shows something.
+const looks = " csrutil status  spctl --status  bcdedit /enum  vssadmin list  wbadmin get "
+
 // securityHarm returns why a program that could switch off protection, or remove ways to recover, must not run with these
 // arguments, and the rule; both empty if it may.
 func securityHarm(name string, args []word) (reason, rule string) {
+	if len(args) > 0 && args[0].fixed && (len(args) == 1 || name != "spctl") && strings.Contains(looks, " "+name+" "+strings.ToLower(args[0].text)+" ") {
+		return "", ""
+	}
 	switch name {
 	case "setenforce", "csrutil", "spctl", "set-mppreference", "add-mppreference":
 		return "it switches off what protects this machine", "command.security"
 	case "ufw", "iptables", "ip6tables", "nft", "auditctl", "aa-teardown", "aa-disable", "firewall-cmd", "pfctl", "netsh":
 		if slices.ContainsFunc(args, func(a word) bool {
-			return slices.Contains([]string{"disable", "reset", "-F", "--flush", "flush", "-X", "-P", "-e0", "-d", "off", "--panic-off", "-D"}, a.text)
-		}) || name == "auditctl" && hasOption(args, "e", "") {
+			return slices.Contains([]string{"disable", "reset", "-F", "--flush", "flush", "-X", "-P", "-e0", "off", "--panic-off", "-D"}, a.text)
+		}) || name == "auditctl" && hasOption(args, "e", "") || name == "pfctl" && hasOption(args, "d", "") {
 			return "it switches off what protects this machine", "command.security"
 		}
 	case "systemctl", "service", "sc", "launchctl", "rc-service", "update-rc.d", "chkconfig":
