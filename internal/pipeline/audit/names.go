@@ -85,25 +85,38 @@ func valueEndAt(s []byte, i int, wholeLine bool) int {
 		open++
 	}
 	if open < len(s) && (s[open] == '"' || s[open] == '\'') {
-		return quoteEnd(s, open, open > i)
+		return quoteEnd(s, open, open-i)
 	}
 	stop := []byte(" \t\r\n&,;\"'<>)]}")
 	if wholeLine {
 		stop = []byte("\r\n\"")
 	}
-	for i < len(s) && bytes.IndexByte(stop, s[i]) < 0 {
-		i++
+	for i < len(s) {
+		switch {
+		case wholeLine && s[i] == '"' && i > open && s[i-1] == '=': // a part of the value in quotes
+			i = quoteEnd(s, i, 0)
+		case bytes.IndexByte(stop, s[i]) >= 0:
+			return i
+		default:
+			i++
+		}
 	}
 	return i
 }
 
-// quoteEnd returns the index after the quote that closes the one at open. Inside an escaped text, only an
-// escaped quote closes.
-func quoteEnd(s []byte, open int, escaped bool) int {
+// quoteEnd returns the index after the quote that closes the one at open. depth is the number of backslashes before that
+// one, since it may be in an escaped text. A quote after more of them does not close.
+func quoteEnd(s []byte, open, depth int) int {
+	backslashes := 0
 	for i := open + 1; i < len(s); i++ {
-		if s[i] == s[open] && (escaped || s[i-1] != '\\') {
+		switch {
+		case s[i] == '\\':
+			backslashes++
+			continue
+		case s[i] == s[open] && backslashes <= depth:
 			return i + 1
 		}
+		backslashes = 0
 	}
 	return len(s)
 }

@@ -75,6 +75,24 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// A value goes on after quotes that belong to it.
+func TestQuotesInValues(t *testing.T) {
+	t.Parallel()
+	r := audit.NewRedactor(nil, "")
+	for text, want := range map[string]string{
+		`curl -H 'Cookie: JSESSIONID="ajax:12"; li_at=` + opaque + `' https://x.example`:   `curl -H 'Cookie: ***`,
+		`Authorization: Digest username="bob", realm="a \"b\"", response="` + opaque + `"`: `Authorization: ***`,
+		`curl -H "Cookie: a=` + opaque + `" https://x.example`:                             `curl -H "Cookie: ***" https://x.example`,
+		`{\"password\":\"ab\\\"cd\",\"n\":1}`:                                              `{\"password\":***,\"n\":1}`,
+		`{\"password\":\"ab\",\"n\":\"x\"}`:                                                `{\"password\":***,\"n\":\"x\"}`,
+		`{"password":"ab\"cd","n":1}`:                                                      `{"password":***,"n":1}`,
+	} {
+		if got := decodeString(t, r.AppendText(nil, text)); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestOrdinaryTextStays(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor([]string{"no"}, "")
@@ -199,7 +217,7 @@ func TestRedactionIsLinear(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, "")
 	const size, times = 32 << 10, 8
-	for _, piece := range []string{"eyJ-", "-----BEGIN ", "sk-", "://", "token=", "\"=", "bearer ", "AKIA", "a:b@"} {
+	for _, piece := range []string{"eyJ-", "-----BEGIN ", "sk-", "://", "token=", "\"=", "Cookie: a=\"", "bearer ", "AKIA", "a:b@"} {
 		text := strings.Repeat(piece, times*size/len(piece))
 		took := func(text string) time.Duration {
 			begin := time.Now()
