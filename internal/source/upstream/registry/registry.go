@@ -79,6 +79,9 @@ func New(address string) (*Client, error) {
 	return c, nil
 }
 
+// latest stands for the latest version of a server.
+const latest = "latest"
+
 // op is the operation in errors of this package.
 const op = "mcp registry"
 
@@ -110,7 +113,7 @@ type Page struct {
 // Search asks for the latest versions of servers whose name contains words. limit is 1 to [maxLimit]; cursor is empty, or
 // [Page.Next] of the page before.
 func (c *Client) Search(ctx context.Context, words string, limit int, cursor string) (Page, error) {
-	q := url.Values{"version": {"latest"}, "limit": {strconv.Itoa(min(max(limit, 1), maxLimit))}}
+	q := url.Values{"version": {latest}, "limit": {strconv.Itoa(min(max(limit, 1), maxLimit))}}
 	if words != "" {
 		q.Set("search", words)
 	}
@@ -123,7 +126,10 @@ func (c *Client) Search(ctx context.Context, words string, limit int, cursor str
 			Next string `json:"nextCursor"`
 		} `json:"metadata"`
 	}
-	if err := c.get(ctx, "/v0.1/servers?"+q.Encode(), words, &list); err != nil {
+	switch err := c.get(ctx, "/v0.1/servers?"+q.Encode(), words, &list); {
+	case tool.KindOf(err) == tool.NotFound:
+		return Page{}, c.odd("it answers with status %d", http.StatusNotFound)
+	case err != nil:
 		return Page{}, err
 	}
 	if list.Servers == nil {
@@ -137,9 +143,12 @@ func (c *Client) Search(ctx context.Context, words string, limit int, cursor str
 		out.Next = "" // else a reader of all pages would never end
 	}
 	seen := map[string]bool{}
+	named := false // some entry has the place of a name
 	for _, raw := range *list.Servers {
 		var one answer
-		if json.Unmarshal(raw, &one) != nil || one.check() != nil {
+		err := json.Unmarshal(raw, &one)
+		named = named || one.Server.Name != ""
+		if err != nil || one.check() != nil {
 			out.LeftOut++
 			continue
 		}
@@ -148,13 +157,13 @@ func (c *Client) Search(ctx context.Context, words string, limit int, cursor str
 			out.Servers = append(out.Servers, s)
 		}
 	}
-	if len(out.Servers) == 0 && out.LeftOut > 0 {
+	if !named && out.LeftOut > 0 {
 		return Page{}, c.odd("none of its %d servers has the expected form", out.LeftOut)
 	}
 	return out, nil
 }
 
-// Get returns a version of a server; an empty version is the latest one.
+// Get returns a version of a server; an empty version, or "latest", is the latest one.
 func (c *Client) Get(ctx context.Context, name, version string) (*Server, error) {
 	if !ValidName(name) {
 		return nil, &tool.Error{
@@ -162,19 +171,18 @@ func (c *Client) Get(ctx context.Context, name, version string) (*Server, error)
 			Hint: "collie mcp search WORDS shows names",
 		}
 	}
-	asked := version
-	if asked == "" {
-		asked = "latest"
+	if version == "" {
+		version = latest
 	}
 	var one answer
-	if err := c.get(ctx, "/v0.1/servers/"+url.PathEscape(name)+"/versions/"+url.PathEscape(asked), name, &one); err != nil {
+	if err := c.get(ctx, "/v0.1/servers/"+url.PathEscape(name)+"/versions/"+url.PathEscape(version), name, &one); err != nil {
 		return nil, err
 	}
 	s, err := one.server()
 	if err != nil {
 		return nil, c.odd("%v", err)
 	}
-	if one.Server.Name != name || version != "" && one.Server.Version != version {
+	if one.Server.Name != name || version != latest && one.Server.Version != version {
 		return nil, c.odd("it answers with %s@%s, which was not asked for", one.Server.Name, clean(one.Server.Version))
 	}
 	if s.Status == "deleted" {

@@ -74,6 +74,26 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// Servers in an unexpected form are left out of a page, also where there are no others.
+func TestSearchLeavesOut(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, registrytest.Serve(t, answerFor("a.b/odd", "1 0", ""), answerFor("_a/odd", "1.0.0", "")))
+	if page, err := c.Search(t.Context(), "odd", 30, ""); err != nil || len(page.Servers) != 0 || page.LeftOut != 2 {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// The latest version of a server has no version in its name, or "latest" as at npm.
+func TestGetLatest(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, registrytest.Serve(t, answerFor("a.b/c", "1.0.0", ""), answerFor("a.b/c", "2.0.0", "")))
+	for version, want := range map[string]string{"": "2.0.0", "latest": "2.0.0", "1.0.0": "1.0.0"} {
+		if s, err := c.Get(t.Context(), "a.b/c", version); err != nil || s.Version != want {
+			t.Errorf("%q: %+v, %v", version, s, err)
+		}
+	}
+}
+
 // The inputs that a person gives become an entry for each way to run a server. Missing and wrong inputs are
 // refused.
 func TestEntry(t *testing.T) {
@@ -314,14 +334,13 @@ func TestAnswers(t *testing.T) {
 		"other types":     {say(200, `{"servers": {"a": 1}, "server": "x"}`), tool.Upstream, "another form"},
 		"no servers":      {say(200, `{"ok": true}`), tool.Upstream, "API v0.1"},
 		"old shape":       {say(200, `{"servers": [{"name": "a.b/c", "version": "1.0.0"}], "name": "a.b/c"}`), tool.Upstream, "API v0.1"},
-		"bad names":       {say(200, `{"servers": [{"server": {"name": "--flag", "version": "1"}}], "server": {"name": "--flag", "version": "1"}}`), tool.Upstream, "API v0.1"},
-		"another server":  {say(200, `{"servers": [{"server": {"name": "x", "version": ""}}], "server": {"name": "a.b/other", "version": "1.0.0"}}`), tool.Upstream, "API v0.1"},
+		"bad names":       {say(200, `{"servers": [{"server": {"title": "--flag", "version": "1"}}], "server": {"name": "--flag", "version": "1"}}`), tool.Upstream, "API v0.1"},
+		"another server":  {say(200, `{"servers": [{"server": {"name": "", "version": ""}}], "server": {"name": "a.b/other", "version": "1.0.0"}}`), tool.Upstream, "API v0.1"},
 		"a cursor":        {say(200, `{"servers": [], "metadata": {"nextCursor": "1\u001b[31m"}, "server": {"name": "x", "version": "\u001b"}}`), tool.Upstream, "API v0.1"},
 		"huge":            {say(200, `{"servers": [`+strings.Repeat(" ", 5<<20)+`]}`), tool.Upstream, "4 MiB"},
 		"deep":            {say(200, strings.Repeat("[", 1<<20)), tool.Upstream, "not JSON"},
 		"an error":        {say(500, `{"servers": []}`), tool.Upstream, "status 500"},
 		"too many":        {say(429, ``), tool.Busy, "no more requests"},
-		"nothing there":   {say(404, `{}`), tool.NotFound, "no such server"},
 		"another host":    {redirect("http://127.0.0.1:1/v0.1/servers"), tool.Unavailable, "another host"},
 		"a private host":  {redirect("http://169.254.169.254/latest/meta-data"), tool.Unavailable, "another host"},
 		"a file":          {redirect("file:///etc/passwd"), tool.Unavailable, "another host"},
@@ -348,6 +367,12 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
+	if _, err := newClient(t, s.URL).Search(t.Context(), "x", 10, ""); tool.KindOf(err) != tool.Upstream || !strings.Contains(err.Error(), "status 404") {
+		t.Errorf("a search that is not found: %v", err)
+	}
+	if _, err := newClient(t, s.URL).Get(t.Context(), "a.b/c", ""); tool.KindOf(err) != tool.NotFound || !strings.Contains(err.Error(), "no such server") {
+		t.Errorf("a server that is not found: %v", err)
+	}
 	s.Close()
 	if _, err := newClient(t, s.URL).Search(t.Context(), "x", 10, ""); tool.KindOf(err) != tool.Unavailable {
 		t.Errorf("offline: %v", err)
