@@ -210,7 +210,7 @@ func (w *schemaWalk) report(at, limit string, args ...any) {
 }
 
 // checkSchema checks a schema and all schemas in it, and counts what is limited for the whole tool. depth is the number of
-// objects around it, itself included if it is one.
+// objects around it, plus one.
 func (w *schemaWalk) checkSchema(at string, v any, depth int) {
 	a := w.api
 	s, ok := v.(schema)
@@ -220,13 +220,15 @@ func (w *schemaWalk) checkSchema(at string, v any, depth int) {
 		}
 		return
 	}
-	w.depth = max(w.depth, depth)
 	for word := range s {
 		if len(a.Keywords) > 0 && !slices.Contains(a.Keywords, word) {
 			w.report(at, "the keyword %s", word)
 		}
 	}
 	types := textsOf(s["type"])
+	if slices.Contains(types, "object") {
+		w.depth = max(w.depth, depth)
+	}
 	w.checkTypes(at, s, types)
 	values, _ := s["enum"].([]any)
 	w.values += len(values)

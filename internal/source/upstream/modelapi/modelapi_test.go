@@ -65,6 +65,7 @@ func TestBreakers(t *testing.T) {
 		"a number in an enum":  {schema: `{"type":"object","properties":{"a":{"type":"integer","enum":[1]}}}`, limit: "not text", at: []string{"Gemini, parameters"}},
 		"an open object":       {schema: `{"type":"object","properties":{"a":{"type":"object"}}}`, limit: "without properties", at: all[5:]},
 		"a list of anything":   {schema: `{"type":"object","properties":{"a":{"type":"array"}}}`, limit: "without items", at: all[5:]},
+		"five levels":          {schema: strings.Replace(deep, `{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"string"}`, 1)},
 		"six levels":           {schema: deep, limit: "levels of objects", at: []string{"OpenAI, strict"}},
 		"101 properties":       {schema: many.String(), limit: "more than 100 properties", at: []string{"OpenAI, strict"}},
 		"1,001 values": {
