@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ func fulltext() *action.Action {
 			return nil, err
 		}
 		only.reorder = f.dropAndDemote
-		out := fulltextResult{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
+		out := fulltextResult{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, searchedTypes(a.Types)}}
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
 		}

@@ -51,6 +51,7 @@ func TestFulltextNamesAndCodes(t *testing.T) {
 		{[]any{"method", "1"}, 1, 0, "", "query_syntax"},
 		{[]any{"typeShortcodes", []string{"h", "p"}}, 0, 0, `{"heading":true,"paragraph":true}`, "keyword"},
 		{[]any{"types", map[string]bool{"heading": true}}, 0, 0, `{"heading":true}`, "keyword"},
+		{[]any{"types", map[string]bool{"heading": false, "paragraph": true}}, 0, 0, `{"heading":false,"paragraph":true}`, "keyword"},
 	} {
 		w.ResetCalls()
 		got := w.runAction("fulltext", append([]any{"query", "apple"}, c.pairs...)...)
@@ -60,6 +61,11 @@ func TestFulltextNamesAndCodes(t *testing.T) {
 		}
 		if name := got.Get("resolvedArgs.method").Str; name != c.resolvedMethodName {
 			t.Errorf("%v: understood as %q", c.pairs, name)
+		}
+		for _, typ := range got.Get("resolvedArgs.types").Array() {
+			if !sent.Get("types." + typ.Str).Bool() {
+				t.Errorf("%v: understood as a search for the type %s", c.pairs, typ.Str)
+			}
 		}
 		if got.Get("total").Int() == 0 {
 			t.Errorf("%v: no hits", c.pairs)

@@ -87,6 +87,17 @@ func withoutCopiedTypes(types map[string]bool) map[string]bool {
 	return out
 }
 
+// searchedTypes returns the names of types that are true.
+func searchedTypes(types map[string]bool) (names []string) {
+	for name, on := range types {
+		if on {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // dropDatabases removes databases from the hits of other kinds of search, if some notebook may not be read.
 func dropDatabases(ctx context.Context, r *action.Request, found []kernel.Found) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
