@@ -73,7 +73,7 @@ func parseChosen(raw []byte) (chosenContent, error) {
 	return f, nil
 }
 
-// Save adds the choices of a profile. It keeps those that other processes have made for other servers.
+// Save adds the choices of a profile. What is stored already for the same budget stays, also for the same servers.
 func (v *ChosenFile) Save(profile string, c Choice) {
 	if !v.saves {
 		return

@@ -23,9 +23,9 @@ import (
 
 const keySize = 32 // bytes
 
-// LoadKey reads the key at path, 32 bytes, raw or as 64 hexadecimal digits. If there is no file, it creates one with
-// a random key and mode 0600. Processes that start at the same time get the same key. A file with any other content
-// is an error and is left alone.
+// LoadKey reads the key at path, 32 bytes, raw or as 64 hexadecimal digits. If there is no file, or an empty one, it
+// creates one with a random key and mode 0600. Processes that start at the same time get the same key. A file with any
+// other content is an error and is left alone.
 func LoadKey(path string) ([]byte, error) {
 	if data, err := os.ReadFile(path); err == nil && len(data) > 0 {
 		return parseKey(path, data)

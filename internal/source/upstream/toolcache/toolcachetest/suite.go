@@ -164,7 +164,7 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // normalized returns JSON in a form in which equal values are equal strings. Numbers keep every digit; the end of a long
-// normalized is replaced by its length and digest.
+// text is replaced by its length and digest.
 func normalized(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
