@@ -86,6 +86,7 @@ type Notes struct {
 	source *siyuan.Source // nil if no notes are configured
 	choice connection.Choice
 	raw    string       // the settings that source was made from
+	key    string       // the value of siyuan.undoKey that source was made with
 	vault  *vault.Vault // the built-in notes; nil until they are used instead of a kernel
 	purse  *mascot.Purse
 	safety *safety.Coordinator // belongs to source; nil if source is nil
@@ -168,14 +169,17 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	var choice connection.Choice
 	var warnings []string
 	var err error
+	var key string
 	if cfg.SiYuan.Enabled { // resolved each time, since a secret may have changed although the settings are the same
 		choice, warnings, err = chooseKernel(ctx, cfg, n.env, n.opts.Kernel)
+		set, _ := readSiYuan(cfg) // make reports what is wrong
+		key, _ = undoKey(cfg, n.env, set.UndoKey)
 	}
-	if n.raw == raw && n.choice == choice && n.err == nil && err == nil {
+	if n.raw == raw && n.choice == choice && n.key == key && n.err == nil && err == nil {
 		return
 	}
 	old, client, purse := n.source, n.client, n.purse
-	n.raw, n.enabled, n.choice, n.warnings, n.err = raw, cfg.SiYuan.Enabled, choice, warnings, err
+	n.raw, n.key, n.enabled, n.choice, n.warnings, n.err = raw, key, cfg.SiYuan.Enabled, choice, warnings, err
 	n.source, n.safety, n.client, n.purse = nil, nil, nil, nil
 	for _, w := range warnings {
 		n.log.Warn("SiYuan connection", "warning", w)
