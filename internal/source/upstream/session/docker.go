@@ -35,12 +35,13 @@ type container struct {
 func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	args := entry.Reveal(e.Args)
 	program := e.Command.Reveal()
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
 	if !e.DockerManaged || dir == "" || !slices.Contains([]string{"docker", "podman", "nerdctl"}, name) {
 		return nil, args
 	}
-	run := slices.Index(args, "run")
-	if run < 0 {
+	// Flags may stand before run. A run further on is not docker's, as in "docker exec box npm run server".
+	run := slices.IndexFunc(args, func(a string) bool { return a != "container" && !strings.HasPrefix(a, "-") })
+	if run < 0 || args[run] != "run" {
 		return nil, args
 	}
 	hasFlag := func(flag string) bool {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -68,5 +69,37 @@ func TestContainerIDsOfTheGone(t *testing.T) {
 	}
 	if _, err := os.Stat(old); !os.IsNotExist(err) {
 		t.Errorf("the file of a gateway that is gone stays: %v", err)
+	}
+}
+
+// Only "docker run" starts a container. A run further on belongs to another program.
+func TestContainerOfRunOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"run -i image":                           "run --cidfile ID --label collie.server=s -i image",
+		"--debug container run -i image":         "--debug container run --cidfile ID --label collie.server=s -i image",
+		"run --label=a -i image run":             "run --cidfile ID --label=a -i image run",
+		"exec -i box uv run server.py":           "exec -i box uv run server.py",
+		"compose run server":                     "compose run server",
+		"start -ai box":                          "start -ai box",
+		"run --cidfile=x --label a=b -i image":   "run --cidfile=x --label a=b -i image",
+		"container exec -i box npm run --silent": "container exec -i box npm run --silent",
+	} {
+		for _, program := range []string{"docker", "/usr/bin/podman", "DOCKER.EXE"} {
+			raw, err := json.Marshal(map[string]any{"command": program, "args": strings.Fields(args)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, _ := entry.Parse("s", raw, entry.Options{Dir: dir})
+			c, list := containerOf(&e, dir)
+			got := strings.Join(list, " ")
+			if c != nil && c.cidFile != "" {
+				got = strings.Replace(got, c.cidFile, "ID", 1)
+			}
+			if got != want {
+				t.Errorf("%s %s is started with %s", program, args, got)
+			}
+		}
 	}
 }
