@@ -146,6 +146,7 @@ func (a *api) setLevel(w http.ResponseWriter, r *http.Request) error {
 	if err := decodeBody(r, &change, `{"notebook":…,"level":"rw","typed":…}`); err != nil {
 		return err
 	}
+	change.Level = strings.ToLower(strings.TrimSpace(change.Level)) // SetLevel takes a level in any case
 	notes, err := a.opts.Notes()
 	if err != nil {
 		return err

@@ -41,6 +41,8 @@ func TestRaisingALevelTakesTheName(t *testing.T) {
 	for body, status := range map[string]int{
 		`{"notebook":"工作","level":"none"}`:               200,
 		`{"notebook":"工作","level":"rw"}`:                 403,
+		`{"notebook":"工作","level":"RWD"}`:                403,
+		`{"notebook":"工作","level":" rw "}`:               403,
 		`{"notebook":"工作","level":"rwd","typed":"work"}`: 403,
 		`{"notebook":"工作","level":"rwd","typed":" 工作 "}`: 200,
 		`{"notebook":"private","level":"none"}`:          404,
