@@ -93,12 +93,12 @@ func name(r *action.Request, param, text string) (string, error) {
 }
 
 // withoutSecrets returns the configuration of the notebook at a path, without the secrets that unlock an encrypted
-// notebook and without the ids of hidden notebooks.
+// notebook and without the ids of hidden notebooks and paths in them.
 func withoutSecrets(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
 	drop := []string{at + "boxCrypt"}
-	for _, name := range [...]string{"refCreateSaveBox", "docCreateSaveBox"} {
-		if id := gjson.GetBytes(raw, at+name).String(); id != "" && !r.Readable(kernel.ID(id)) {
-			drop = append(drop, at+name)
+	for _, place := range [...]string{at + "refCreateSave", at + "docCreateSave"} {
+		if id := gjson.GetBytes(raw, place+"Box").String(); id != "" && !r.Readable(kernel.ID(id)) {
+			drop = append(drop, place+"Box", place+"Path")
 		}
 	}
 	for _, path := range drop {
