@@ -2,9 +2,11 @@ package folder_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +88,33 @@ func TestHostileFiles(t *testing.T) {
 	}
 	if _, there := got["N/binary"]; there {
 		t.Error("a binary file became a document")
+	}
+	openAllAndCheck(t, w)
+}
+
+// A page and the folder with its children may be written in different case. The page keeps its ids, at the first import and at
+// later ones.
+func TestIDsBesideAFolderInAnotherCase(t *testing.T) {
+	t.Parallel()
+	const id, blockID = "20240102030405-aaaaaaa", "20240102030405-bbbbbbb"
+	dir := files{
+		"page.md":       "---\nid: " + id + "\n---\ntext\n{: id=\"" + blockID + "\"}\n",
+		"Page/child.md": "to ((" + id + " 'page'))\n",
+	}.write(t)
+	w := newVault(t)
+	for range 2 {
+		if r := importFolder(t, w, dir, folder.ImportOptions{}); len(r.Problems) > 0 {
+			t.Error(problemLines(r))
+		}
+		docs := documentsByPath(t, w)
+		pg := docs["notes/page"]
+		if got := slices.Sorted(maps.Keys(docs)); !slices.Equal(got, []string{"notes/", "notes/page", "notes/page/child"}) {
+			t.Fatalf("the vault has %q", got)
+		}
+		if got := pg.Root.Children[0].ID; pg.Root.ID != id || got != blockID {
+			t.Errorf("the page is %s, its block %s", pg.Root.ID, got)
+		}
+		putFile(t, dir, "page.md", "---\nid: "+id+"\n---\nchanged\n{: id=\""+blockID+"\"}\n")
 	}
 	openAllAndCheck(t, w)
 }

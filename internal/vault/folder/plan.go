@@ -58,8 +58,10 @@ func (s *source) layOut(pl *notebookPlan, base string, exclude func(string) bool
 		}
 		p.addToParent(pg, up, base)
 	}
-	for _, pg := range p.byDir {
-		pages = append(pages, pg)
+	for dir, pg := range p.byDir {
+		if pg.dir == dir { // not the second name of a folder
+			pages = append(pages, pg)
+		}
 	}
 	slices.SortFunc(pages, func(a, b *page) int { return cmp.Or(cmp.Compare(a.path(), b.path()), cmp.Compare(a.dir, b.dir)) })
 	return pages
