@@ -39,7 +39,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 			old[i].muted.Store(true) // it has a successor, whose state is the one to report
 		}
 		srv := newServer(s, spec)
-		if i >= 0 && srv.checkUsable() == nil {
+		if i >= 0 {
 			srv.takeOver(old[i])
 		}
 		next, fresh = append(next, srv), append(fresh, srv)
@@ -88,13 +88,13 @@ func (s *Server) hasFailed() bool {
 	return state == tool.StateBackoff || state == tool.StateOpen || state == tool.StateFailed
 }
 
-// takeOver takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
-// lists.
+// takeOver takes over from the server that s replaces: its subscriptions, which a server that cannot be used keeps for its
+// own successor, and, with the policy ServeOldOnChange, its lists.
 func (s *Server) takeOver(old *Server) {
 	for _, uri := range old.wants.now().uris {
 		s.wants.addURI(uri)
 	}
-	if s.set.opts.Policy.ServeOldOnChange {
+	if s.set.opts.Policy.ServeOldOnChange && s.checkUsable() == nil {
 		s.listing.Succeed(old.listing)
 	}
 }

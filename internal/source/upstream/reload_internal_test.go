@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 	"collie/test/await"
@@ -358,6 +359,38 @@ func TestApplyKeepsSubscriptions(t *testing.T) {
 			t.Errorf("taken back: %v, wanted still: %v", err, now.wants.hasSubscriptions())
 		}
 	})
+}
+
+// Subscriptions outlive a time in which the server is off or its entry is wrong. Nothing is started for them meanwhile.
+func TestApplyKeepsSubscriptionsOfAServerThatIsOff(t *testing.T) {
+	t.Parallel()
+	on := newSpec(t, "m", fmt.Sprintf(plain, ""))
+	for name, off := range map[string]Spec{
+		"disabled": newSpec(t, "m", fmt.Sprintf(plain, `,"disabled":true`)),
+		"wrong":    {Entry: on.Entry, Problems: []entry.Problem{{Severity: entry.SeverityError, Message: "wrong"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &fakeServer{}
+				set, done := newReloadableSet(t, m, Options{Policy: Policy{ServeOldOnChange: true}}, on)
+				defer done()
+				if err := set.Servers()[0].Subscribe(t.Context(), "a://b"); err != nil {
+					t.Fatal(err)
+				}
+				set.Apply([]Spec{off})
+				waitAnHour()
+				if srv := set.Servers()[0]; srv.checkUsable() == nil || m.starts.Load() != 1 || srv.Status().Tools != 0 {
+					t.Errorf("usable: %v, %d starts, %d tools", srv.checkUsable(), m.starts.Load(), srv.Status().Tools)
+				}
+				set.Apply([]Spec{on})
+				synctest.Wait()
+				if n := m.subscriptions.Load(); n != 2 {
+					t.Errorf("%d subscriptions, want a second one", n)
+				}
+			})
+		})
+	}
 }
 
 // Reloads during starts, and a close during a start, end cleanly.
