@@ -39,8 +39,8 @@ func (known knownEras) after(c *mcp.Client) knownEras {
 	return known
 }
 
-// firstEra returns the era to try first for a caller of the given era (0: no caller). only says that the server is
-// known to speak no other.
+// firstEra returns the era to try first for a caller of the given era (0: no caller). only says that no other
+// is to be tried, since it is known which eras the server speaks.
 //
 // If nothing is known and there is no caller, a process is sent initialize first, since it might take a modern
 // request for the choice of an era. Over HTTP the modern request comes first, as MCP 2026-07-28 asks of clients that
@@ -104,11 +104,11 @@ func (p *slots) connForLists(want slot, forCall bool, feed *listing.Feed) (*conn
 	return nil, nil
 }
 
-// assignPrimary gives the primary connection to a session that has none yet, provided it has served no call. It returns nil
-// otherwise.
+// assignPrimary gives the primary connection to a session that has none yet and opens none, provided it has served no
+// call. It returns nil otherwise.
 func (p *slots) assignPrimary(key slot, era mcp.Era) *conn {
 	c := p.primary
-	if key.session == "" || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
+	if key.session == "" || p.opening[key] != nil || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
 		return nil
 	}
 	p.primary, p.extra[key], c.ownerID = nil, c, key.session

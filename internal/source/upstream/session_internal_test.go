@@ -62,6 +62,36 @@ func TestIdleSessionConnectionsAreClosed(t *testing.T) {
 	}
 }
 
+// The calls of a session that begin while its process starts all wait for that one, even if another process that nobody
+// uses is ready before it.
+func TestSessionWaitsForItsOwnProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		m := &fakeServer{hold: hold}
+		s, done := newPlayedServer(t, m, fmt.Sprintf(plain, `,"isolation":"session","lifecycle":"keepalive"`))
+		defer done()
+		var calls sync.WaitGroup
+		call := func() {
+			if err := callEchoIn(s, "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		calls.Go(call)
+		synctest.Wait()
+		m.hold = nil
+		s.startFirst(nil)
+		calls.Go(call)
+		synctest.Wait()
+		close(hold)
+		calls.Wait()
+		synctest.Wait()
+		if starts, n := m.starts.Load(), s.countConnections(); starts != 2 || n != 2 {
+			t.Errorf("%d processes were started, and %d are known; want the session's and one for the next", starts, n)
+		}
+	})
+}
+
 // A server with a connection for each session reports a true state though it has no primary connection.
 func TestStateWithSessionConnectionsOnly(t *testing.T) {
 	t.Parallel()
