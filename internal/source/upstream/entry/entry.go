@@ -38,7 +38,8 @@ type Entry struct {
 	Dir        string // working folder, absolute; it may not exist
 	Runner     bool   // Command is a package runner: its first start may download
 	Package    string // the package that the runner runs, as written; empty if it cannot be told
-	// DockerManaged lets Collie name the container of docker run, and kill it by that name. Default true.
+	// DockerManaged lets Collie have docker run write the id of its container into a file, and kill the container by
+	// that id. Default true.
 	DockerManaged bool
 
 	// The following fields are for HTTP and SSE.

@@ -29,7 +29,7 @@ type slot struct {
 	version, saved uint64 // of the entry in memory, and in the file
 }
 
-// newSlot returns a slot with an entry from the file or the shared place.
+// newSlot returns a slot with an entry from the file.
 func newSlot(raw json.RawMessage, now time.Time) *slot {
 	return &slot{raw: raw, disk: readHead(raw), seen: now}
 }
