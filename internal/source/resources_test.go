@@ -197,6 +197,41 @@ func TestLevels(t *testing.T) {
 	}
 }
 
+// slowToErr is a source that takes until done is closed to set the level error.
+type slowToErr struct {
+	*tooltest.Fake
+
+	begun, done chan struct{}
+}
+
+func (s slowToErr) SetLevel(ctx context.Context, level string) error {
+	if level == "error" {
+		close(s.begun)
+		<-s.done
+	}
+	return s.Fake.SetLevel(ctx, level)
+}
+
+// A source that is told of two levels at the same time ends with the right one.
+func TestLevelsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	one := slowToErr{tooltest.NewFake("one", tool.Offer{Logs: true}), make(chan struct{}), make(chan struct{})}
+	c := openCatalog(t, source.Options{}, one)
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		if err := c.SetLevel(t.Context(), "a", "error"); err != nil {
+			t.Error(err)
+		}
+	})
+	<-one.begun
+	if err := c.SetLevel(t.Context(), "b", "debug"); err != nil {
+		t.Error(err)
+	}
+	close(one.done)
+	slow.Wait()
+	checkEqual(t, "levels", one.Levels(), []string{"debug", "error", "debug"})
+}
+
 // Instructions are at most 8 KiB: 4 KiB of ours and 500 characters of each source. The full text of a longer one is a
 // resource.
 func TestInstructions(t *testing.T) {

@@ -173,8 +173,13 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 	changed := verbosest != c.levels.current && verbosest < len(logLevels)
 	c.levels.current = verbosest
 	c.levels.mu.Unlock()
-	if changed {
+	for changed {
 		c.tellLevel(ctx, logLevels[verbosest])
+		c.levels.mu.Lock()
+		now := c.levels.current
+		c.levels.mu.Unlock()
+		// If it changed meanwhile, sources may have been told the new level before this one.
+		changed, verbosest = now != verbosest && now < len(logLevels), now
 	}
 	return nil
 }
