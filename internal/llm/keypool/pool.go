@@ -28,8 +28,8 @@ type Provider struct {
 
 // Options are the options of [New]. With the zero value nothing is stored, and each Secret is the key itself.
 type Options struct {
-	// Secret resolves the Secret of a key. It is called at the first use of the key, and again after the provider
-	// refused it.
+	// Secret resolves the Secret of a key. It is called at the first use of the key after each [Pool.Apply] or
+	// [Pool.Reset], and again after the provider refused it.
 	Secret func(ctx context.Context, ref string) (string, error)
 	Store  Store            // nil: nothing is stored
 	Now    func() time.Time // nil: time.Now
@@ -142,6 +142,7 @@ func (p *Pool) Apply(list []Provider) {
 				k.restore(p.saved[keyID{want.Name, c.Label}])
 			case k.Secret != c.Secret, k.Disabled && !c.Disabled:
 				k.clear()
+				p.markDirty(k)
 			}
 			k.Key, k.resolved, k.recheckAt = c, false, 0
 			pr.keys = append(pr.keys, k)

@@ -146,6 +146,31 @@ func TestRefusedKeyAfterRestart(t *testing.T) {
 	newFixture(t, o, newKeys("A")...).mustLease("")
 }
 
+// A key whose secret was replaced, or that was switched off and on, does not rest after a restart either.
+func TestClearedKeyAfterRestart(t *testing.T) {
+	t.Parallel()
+	replaced, disabled := newKeys("A"), newKeys("A")
+	replaced[0].Secret, disabled[0].Disabled = "another", true
+	for name, steps := range map[string][][]keypool.Key{"replaced": {replaced}, "switched off and on": {disabled, newKeys("A")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory()
+			one := newFixture(t, keypool.Options{Store: m}, newKeys("A")...)
+			one.markError(one.mustLease(""), llm.ClassRateLimit)
+			if err := one.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, keys := range steps {
+				one.Apply([]keypool.Provider{{Name: "p", Keys: keys}})
+			}
+			if err := one.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			newFixture(t, keypool.Options{Store: m}, steps[len(steps)-1]...).mustLease("")
+		})
+	}
+}
+
 // A clock that is set back makes no rest longer than a quarter of an hour.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
