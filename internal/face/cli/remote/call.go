@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -114,13 +115,15 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 	}
 }
 
-// lostAnswer returns the error for a call whose answer was lost: it may have taken effect.
+// lostAnswer returns the error for a call that was not answered: unless there was no connection, it may have taken effect.
 func (r *Client) lostAnswer(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &tool.Error{Op: "call", Kind: tool.Canceled, OutcomeUnknown: true, Err: cause}
 	}
 	if e, ok := r.goneError(ctx, err).(*tool.Error); ok { //nolint:errorlint // goneError returns that very type
-		e.OutcomeUnknown = true
+		if op, ok := errors.AsType[*net.OpError](err); !ok || op.Op != "dial" {
+			e.OutcomeUnknown, e.Hint = true, "" // no advice to make the call again without the gateway
+		}
 		return e
 	}
 	return err

@@ -209,10 +209,15 @@ func TestRemoteThatGoesAway(t *testing.T) {
 	r := New(&config.Config{}, home.Gateway{URL: srv.URL}, nil)
 	t.Cleanup(r.Close)
 	_, err := r.Call(t.Context(), newCallRequest("git/log", "{}", nil))
-	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || !e.OutcomeUnknown {
-		t.Errorf("Call = %v, want kind %s and an unknown outcome", err, tool.Unavailable)
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || !e.OutcomeUnknown || e.Hint != "" {
+		t.Errorf("Call = %v, want kind %s, an unknown outcome and no advice to call again", err, tool.Unavailable)
 	}
 	srv.Close()
+	r.Close()
+	_, err = r.Call(t.Context(), newCallRequest("git/log", "{}", nil))
+	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Unavailable || e.OutcomeUnknown || e.Hint == "" {
+		t.Errorf("Call = %v, want kind %s and a known outcome", err, tool.Unavailable)
+	}
 	if r.Alive(t.Context()) {
 		t.Error("a gateway that is gone counts as alive")
 	}
