@@ -126,6 +126,11 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s by %q, want %q", v.Decision, v.Rule, rule)
 		}
 	}
+	for _, name := range []string{"Content", "TEXT", "Markdown"} {
+		if v := judge(newCall(t, "x", map[string]string{name: long})); v.Rule != "" {
+			t.Errorf("%s: %s by %q", name, v.Decision, v.Rule)
+		}
+	}
 	items, members := make([]int, 10_001), map[string]int{}
 	for i := range 1001 {
 		members["k"+strings.Repeat("x", i)] = 1

@@ -87,7 +87,7 @@ func newMember(name string) *member {
 	return &member{
 		kind: kindOf(name), isFolder: workNames[lower] || folderNames[lower], isWork: workNames[lower], isPlace: in(placeNames), isHost: in(hostNames),
 		isQuery: lower == "q" || strings.HasSuffix(lower, "query"), isCode: in(codeNames), isText: in(textNames), isRuntime: languageNames[lower],
-		isContent:   strings.Contains(contentNames, " "+name+" "),
+		isContent:   in(contentNames),
 		isArguments: isArguments(name), isAside: workNames[lower] || folderNames[lower] || in(hostNames) || in(asideNames) || isArguments(name),
 	}
 }
