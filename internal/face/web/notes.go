@@ -254,10 +254,13 @@ func (a *api) undoWrite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.undo(r, notes, one); err != nil {
+	err = a.undo(r, notes, one)
+	if detail, ok := notesadmin.OnRecord(map[string]any{"requestId": one.ID, "tool": one.Tool, "action": one.Action, "targets": one.Targets}, err); ok {
+		a.record(r, "siyuan undo", detail)
+	}
+	if err != nil {
 		return err
 	}
-	a.record(r, "siyuan undo", map[string]any{"requestId": one.ID, "tool": one.Tool, "action": one.Action, "targets": one.Targets})
 	return answer(w, none{})
 }
 

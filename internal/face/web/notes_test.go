@@ -2,10 +2,13 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
+	"collie/internal/face/web"
 	notesadmin "collie/internal/source/siyuan/admin"
+	"collie/internal/tool"
 )
 
 // notebooks are notes with one notebook and one write.
@@ -50,6 +53,45 @@ func TestRaisingALevelTakesTheName(t *testing.T) {
 		if _, got := c.do(status, http.MethodPost, "/notes/levels", body); status == 403 && got.Get("error.hint").Str != "type: 工作" {
 			t.Errorf("%s: %s", body, got.Raw)
 		}
+	}
+}
+
+// halfUndone are notes whose writes cannot be taken back, or only in part.
+type halfUndone struct {
+	notebooks
+
+	err error
+}
+
+func (n halfUndone) Restore(context.Context, *notesadmin.Write) error { return n.err }
+
+// An undo is on record if it may have changed anything.
+func TestUndoIsOnRecord(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err    error
+		status int
+		want   string
+	}{
+		"done":    {nil, 200, "[siyuan undo w1 <nil>]"},
+		"in part": {&tool.Error{Op: "undo", Kind: tool.Upstream, OutcomeUnknown: true}, 502, "[siyuan undo w1 unknown]"},
+		"refused": {&tool.Error{Op: "undo", Kind: tool.Denied}, 403, "[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records := []string{}
+			c := client{t, web.New(web.Options{
+				Notes:    func() (web.Notes, error) { return halfUndone{err: tt.err}, nil },
+				Identify: func(*http.Request) web.Identity { return web.Identity{Manage: true, Browser: true} },
+				Record: func(_ context.Context, command string, detail map[string]any) {
+					records = append(records, fmt.Sprint(command, " ", detail["requestId"], " ", detail["outcome"]))
+				},
+			})}
+			c.do(tt.status, http.MethodPost, "/notes/writes/w1/undo", `{}`)
+			if got := fmt.Sprint(records); got != tt.want {
+				t.Errorf("on record is %s, want %s", got, tt.want)
+			}
+		})
 	}
 }
 

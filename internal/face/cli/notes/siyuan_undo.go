@@ -134,10 +134,13 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 				return err
 			}
 		}
-		if err := p.revert(ctx, a, notes, w); err != nil {
+		err = p.revert(ctx, a, notes, w)
+		if detail, ok := notesadmin.OnRecord(map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets}, err); ok {
+			p.workspaceChanged(ctx, a, "siyuan undo", detail)
+		}
+		if err != nil {
 			return err
 		}
-		p.workspaceChanged(ctx, a, "siyuan undo", map[string]any{"requestId": w.ID, "tool": w.Tool, "action": w.Action, "targets": w.Targets})
 		if p.JSON {
 			return p.PrintJSON(writeJSON(w))
 		}

@@ -27,8 +27,8 @@ type NotebookLevel struct {
 	Closed bool   `json:"closed,omitempty"`
 }
 
-// OnRecord returns what to record of a change of levels or switches that ended with err, and whether to record it. A change that may
-// have been made is recorded too, with "outcome":"unknown" added to detail.
+// OnRecord returns what to record of a change that ended with err, and whether to record it. A change that may have been
+// made is recorded too, with "outcome":"unknown" added to detail.
 func OnRecord(detail map[string]any, err error) (map[string]any, bool) {
 	if err == nil || errors.Is(err, ErrLevelHeld) {
 		return detail, true
