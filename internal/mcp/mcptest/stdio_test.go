@@ -1,8 +1,10 @@
 package mcptest_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +69,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 		{"rpcerror", "rpcerror", `{"code":-32099,"message":"\u0041","data":{"z":1.0}}`, []string{`{"jsonrpc":"2.0","id":"x","error":{"code":-32099,"message":"\u0041","data":{"z":1.0}}}`}},
 		{"fail", "fail", `{"text":"no"}`, []string{`{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"no"}],"isError":true}}`}},
 		{"deep", "deep", `{"depth":3}`, []string{`{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"3 deep"}],"structuredContent":{"deep":[[[]]]}}}`}},
+		{"deep_none", "deep", `{"depth":0}`, []string{`{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"1 deep"}],"structuredContent":{"deep":[]}}}`}},
 		{"log", "log", `{"level":"error","text":"t"}`, []string{`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","logger":"fakemcp","data":"t"}}`, fmt.Sprintf(result, `"logged"`)}},
 		{"change", "change", `{}`, []string{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, fmt.Sprintf(result, `"changed"`)}},
 		{"badjson", "badjson", `{}`, []string{`{"jsonrpc":"2.0","id":"x","result":{"content":[{"type":"text","text":"broken}]`}},
@@ -85,6 +88,33 @@ func TestAnswersOnTheWire(t *testing.T) {
 				t.Errorf("lines (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWithdrawWithoutParams(t *testing.T) {
+	t.Parallel()
+	in, say := io.Pipe()
+	out, answer := io.Pipe()
+	go func() { // ends with the input
+		mcptest.Main(nil, in, answer, io.Discard)
+		_ = answer.Close()
+	}()
+	go func() {
+		_, _ = io.WriteString(say, initializeRequest+"\n"+toolCall(`"x"`, "withdraw", `{}`)+"\n"+`{"jsonrpc":"2.0","method":"notifications/vendor/go"}`+"\n")
+	}()
+	withdrawn := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line := lines.Text()
+		if !gjson.Valid(line) {
+			t.Errorf("%q is not JSON", line)
+		}
+		withdrawn = withdrawn || gjson.Get(line, "method").Str == "notifications/cancelled"
+		if gjson.Get(line, "id").Str == "x" {
+			_ = say.Close() // the answer was the last line
+		}
+	}
+	if !withdrawn {
+		t.Error("the question is not taken back")
 	}
 }
 

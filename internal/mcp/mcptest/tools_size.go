@@ -30,9 +30,9 @@ func sizeTools() map[string]builtin {
 		},
 		"deep": {
 			about:      "Returns structured content that is nested so deep.",
-			properties: `"depth":{"type":"integer","minimum":0}`,
+			properties: `"depth":{"type":"integer","minimum":1}`,
 			run: func(_ context.Context, _ *server, c *call, args gjson.Result) {
-				n := max(numberArgument(args, "depth", 100), 0)
+				n := max(numberArgument(args, "depth", 100), 1)
 				c.answer(c.resultStart() + `"content":[{"type":"text","text":"` + strconv.Itoa(n) + ` deep"}],"structuredContent":{"deep":` +
 					strings.Repeat("[", n) + strings.Repeat("]", n) + `}}`)
 			},

@@ -72,7 +72,7 @@ func withdraw(ctx context.Context, _ *server, c *call, args gjson.Result) {
 	case <-ctx.Done():
 		return
 	}
-	params := strings.Replace(rawArgument(args, "params", "{}"), "{", `{"requestId":`+c.peer.lastAsk()+`,`, 1)
+	params := strings.Replace(rawArgument(args, "params", `{"reason":"withdrawn"}`), "{", `{"requestId":`+c.peer.lastAsk()+`,`, 1)
 	c.notify("notifications/cancelled", params)
 	c.answerText("withdrawn")
 }
