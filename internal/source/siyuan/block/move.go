@@ -2,6 +2,7 @@ package block
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -183,7 +184,7 @@ func (a *moveArgs) checkedIDs(r *action.Request) ([]kernel.ID, error) {
 }
 
 // findAstray checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place, such as
-// one moved into itself. verify returns the blocks that ended up elsewhere, for example because the kernel put a list
+// one moved into itself. It returns the blocks that ended up elsewhere, for example because the kernel put a list
 // around an item.
 func (a *moveArgs) findAstray(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
 	ask := slices.Clone(ids)
@@ -258,9 +259,16 @@ func partlyMovedError(err error, done []kernel.ID) error {
 		return err
 	}
 	kind := tool.KindOf(err)
-	return &tool.Error{
+	e := &tool.Error{
 		Op: "call", Kind: kind, Subject: name + ".move", Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
-		Message: fmt.Sprintf("%d blocks were moved before this one was refused", len(done)),
+		Message: fmt.Sprintf("%d blocks were moved before this one failed", len(done)),
 		Facts:   map[string]any{"partial": true, "moved": done},
 	}
+	if e.OutcomeUnknown {
+		e.Message = fmt.Sprintf("%d blocks were moved before this one, which may have been moved too", len(done))
+	}
+	if cause, ok := errors.AsType[*tool.Error](err); ok {
+		e.Hint = cause.Hint
+	}
+	return e
 }

@@ -1,10 +1,13 @@
 package block
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 func TestSectionBetween(t *testing.T) {
@@ -31,4 +34,18 @@ func TestSectionBetween(t *testing.T) {
 	check(h, c, false)
 	check(other, h, false)
 	check("", h, false)
+}
+
+// The error of a move that ended halfway does not say that a block stayed if nobody knows, and keeps the hint.
+func TestPartlyMovedError(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[tool.ErrorKind]string{
+		tool.Invalid: "1 blocks were moved before this one failed", kernel.OutcomeUnknown: "1 blocks were moved before this one, which may have been moved too",
+	} {
+		err := partlyMovedError(&tool.Error{Op: "move", Kind: kind, Hint: "look"}, []kernel.ID{"a"})
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || !strings.HasPrefix(e.Message, want) || e.Kind != kind || e.Hint != "look" || e.OutcomeUnknown != (kind == kernel.OutcomeUnknown) {
+			t.Errorf("%s: %s", kind, e.Payload())
+		}
+	}
 }
