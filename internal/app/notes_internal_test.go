@@ -39,6 +39,9 @@ func TestWhyThereAreNoNotes(t *testing.T) {
 		{raw: `{"connections":{"a":{"url":"ftp://k"}}}`, kind: tool.Invalid, offered: true},
 		{raw: `{"connections":{"a":{"url":"http://k"}},"writeSafety":"maybe"}`, kind: tool.Invalid, offered: true},
 		{vault: true, raw: `{"writeSafety":"maybe"}`, kind: tool.Invalid, offered: true},
+		{vault: true, raw: `{"newNotebookPermission":"RW"}`, offered: true},
+		{vault: true, raw: `{"newNotebookPermission":"none"}`, kind: tool.Invalid, offered: true},
+		{vault: true, raw: `{"newNotebookPermission":"all"}`, kind: tool.Invalid, offered: true},
 	} {
 		cfg := &config.Config{SiYuan: config.SiYuan{Enabled: !tt.off, Raw: []byte(tt.raw)}, Vault: config.Vault{Enabled: tt.vault}}
 		if tt.server != "" {

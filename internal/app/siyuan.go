@@ -233,7 +233,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	level := at.level
 	if set.NewNotebookPermission != "" {
 		if level, err = access.ParseLevel(set.NewNotebookPermission); err != nil {
-			return wrongSettingError("siyuan.newNotebookPermission", err.Error())
+			return err // readSiYuan has checked it
 		}
 	}
 	if !choice.Token.IsZero() {
@@ -292,6 +292,10 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 	case string(safety.Off), string(safety.Auto), string(safety.Strict):
 	default:
 		return set, wrongSettingError("siyuan.writeSafety", fmt.Sprintf("is %q, expected off, auto or strict", set.WriteSafety))
+	}
+	// Tools make no notebook that they may not read.
+	if level, err := access.ParseLevel(set.NewNotebookPermission); set.NewNotebookPermission != "" && (err != nil || level == access.None) {
+		return set, wrongSettingError("siyuan.newNotebookPermission", fmt.Sprintf("is %q, expected r, rw or rwd", set.NewNotebookPermission))
 	}
 	return set, nil
 }
