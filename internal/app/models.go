@@ -121,16 +121,6 @@ func (m *Models) Close(ctx context.Context) error {
 	return err
 }
 
-// expandSecrets returns a text of the settings with the values of ${…} in it. The error says so if secrets cannot be read, which does
-// not mean that they are not set.
-func expandSecrets(cfg *config.Config, env config.Env, secrets *secretadmin.Lookup, text string) (string, error) {
-	value, err := entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
-	if problem := secrets.Problem(); err != nil && problem != nil {
-		return "", fmt.Errorf("secrets cannot be read: %w", problem)
-	}
-	return value, err
-}
-
 // secretReader returns a function that resolves a secret in the settings of a provider: env:NAME, file:PATH, ${…} as in
 // server entries, or the secret itself.
 func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {
@@ -148,7 +138,8 @@ func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, 
 			raw, ferr := os.ReadFile(path)
 			value, err = string(raw), ferr
 		case strings.Contains(written, "${"):
-			value, err = expandSecrets(cfg, env, secrets, written)
+			value, err = entry.Expand(written, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
+			err = secrets.Explain(err)
 		}
 		if err != nil {
 			return "", err

@@ -30,6 +30,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/mascot"
 	"collie/internal/source/siyuan/safety"
+	"collie/internal/source/upstream/entry"
 	"collie/internal/tool"
 	"collie/internal/vault"
 )
@@ -130,7 +131,8 @@ func kernelInputs(cfg *config.Config, env config.Env) connection.Inputs {
 		Saved: saved, Env: env.Lookup,
 		Command: func(ctx context.Context, line string) (string, error) { return runForToken(ctx, env, line) },
 		Expand: func(text string) (string, error) {
-			return expandSecrets(cfg, env, secrets, text)
+			value, err := entry.Expand(text, entry.Options{Dir: cfg.Paths.Config, Env: env.Lookup, Secret: secrets.Get, ReadFile: os.ReadFile})
+			return value, secrets.Explain(err)
 		},
 	}
 }

@@ -73,6 +73,15 @@ func (l *Lookup) Problem() error {
 	return l.err
 }
 
+// Explain returns the error for a text with a secret that was not found: err, or that secrets cannot be read, which does not mean
+// that it is not set.
+func (l *Lookup) Explain(err error) error {
+	if problem := l.Problem(); err != nil && problem != nil {
+		return fmt.Errorf("secrets cannot be read: %w", problem)
+	}
+	return err
+}
+
 // CheckName returns why a name is not valid for a person's secret.
 func CheckName(name string) error {
 	if strings.HasPrefix(name, signin.Prefix) {

@@ -132,7 +132,7 @@ func (r replacer) inSpan(s markup.Span) string {
 	case s.Content == s.Target && strings.HasSuffix(kind, "-ref"): // a reference without a text
 		return s.Markdown
 	case kind == "inline-math" && isElement:
-		if _, ok := out.skip(` data-content="`); ok && inText {
+		if out.skip(` data-content="`) && inText {
 			out.part(html.EscapeString(s.Content), html.EscapeString(r.replace(s.Content)))
 		}
 		return out.rest()
@@ -150,7 +150,7 @@ func (r replacer) inSpan(s markup.Span) string {
 			address, title = "imgSrc", "imgTitle"
 		}
 		r.inPart(&out, s.Target, address)
-		if _, ok := out.skip(`"`); ok {
+		if out.skip(`"`) {
 			r.inPart(&out, s.Title, title)
 		}
 	}
@@ -181,13 +181,14 @@ func (w *rewrite) keep(size int) {
 	w.left = w.left[size:]
 }
 
-// skip keeps everything up to and including the next occurrence of a text. ok is false if there is none.
-func (w *rewrite) skip(text string) (at int, ok bool) {
-	if at = strings.Index(w.left, text); at < 0 {
-		return 0, false
+// skip keeps everything up to and including the next occurrence of a text. It returns false if there is none.
+func (w *rewrite) skip(text string) bool {
+	at := strings.Index(w.left, text)
+	if at < 0 {
+		return false
 	}
 	w.keep(at + len(text))
-	return at, true
+	return true
 }
 
 // part writes another text if what is left begins with old. It does not if that is written with escapes, which then stay.
