@@ -93,8 +93,8 @@ func valueEndAt(s []byte, i int, wholeLine bool) int {
 	}
 	for i < len(s) {
 		switch {
-		case wholeLine && s[i] == '"' && i > open && s[i-1] == '=': // a part of the value in quotes
-			i = quoteEnd(s, i, 0)
+		case wholeLine && quotedPartEnd(s, open, i) > i:
+			i = quotedPartEnd(s, open, i)
 		case bytes.IndexByte(stop, s[i]) >= 0:
 			return i
 		default:
@@ -102,6 +102,23 @@ func valueEndAt(s []byte, i int, wholeLine bool) int {
 		}
 	}
 	return i
+}
+
+// quotedPartEnd returns the index after a part in quotes of a header's value, such as realm="x", whose first quote is at i; 0 if no
+// part begins there. A quote behind = that nothing follows closes what is around the header. from is where the value begins.
+func quotedPartEnd(s []byte, from, i int) int {
+	depth := 0
+	for i-depth > from && s[i-depth-1] == '\\' {
+		depth++
+	}
+	if s[i] != '"' || i-depth <= from || s[i-depth-1] != '=' || i+1 == len(s) || bytes.IndexByte([]byte(" \t\r\n,;)]}"), s[i+1]) >= 0 {
+		return 0
+	}
+	end := quoteEnd(s, i, depth)
+	if s[end-1] != '"' || end == i+1 || bytes.ContainsAny(s[i:end], "\r\n") {
+		return 0 // it does not close on this line
+	}
+	return end
 }
 
 // quoteEnd returns the index after the quote that closes the one at open. depth is the number of backslashes before that

@@ -80,12 +80,14 @@ func TestQuotesInValues(t *testing.T) {
 	t.Parallel()
 	r := audit.NewRedactor(nil, "")
 	for text, want := range map[string]string{
-		`curl -H 'Cookie: JSESSIONID="ajax:12"; li_at=` + opaque + `' https://x.example`:   `curl -H 'Cookie: ***`,
-		`Authorization: Digest username="bob", realm="a \"b\"", response="` + opaque + `"`: `Authorization: ***`,
-		`curl -H "Cookie: a=` + opaque + `" https://x.example`:                             `curl -H "Cookie: ***" https://x.example`,
-		`{\"password\":\"ab\\\"cd\",\"n\":1}`:                                              `{\"password\":***,\"n\":1}`,
-		`{\"password\":\"ab\",\"n\":\"x\"}`:                                                `{\"password\":***,\"n\":\"x\"}`,
-		`{"password":"ab\"cd","n":1}`:                                                      `{"password":***,"n":1}`,
+		`curl -H 'Cookie: JSESSIONID="ajax:12"; li_at=` + opaque + `' https://x.example`:                    `curl -H 'Cookie: ***`,
+		"curl -H \"Authorization: Basic " + opaque + "==\" https://example.org/a\nsay \"more\"":             "curl -H \"Authorization: ***\" https://example.org/a\nsay \"more\"",
+		`curl -H "Authorization: Digest username=\"bob\", response=\"` + opaque + `\"" https://example.org`: `curl -H "Authorization: ***" https://example.org`,
+		`Authorization: Digest username="bob", realm="a \"b\"", response="` + opaque + `"`:                  `Authorization: ***`,
+		`curl -H "Cookie: a=` + opaque + `" https://x.example`:                                              `curl -H "Cookie: ***" https://x.example`,
+		`{\"password\":\"ab\\\"cd\",\"n\":1}`:                                                               `{\"password\":***,\"n\":1}`,
+		`{\"password\":\"ab\",\"n\":\"x\"}`:                                                                 `{\"password\":***,\"n\":\"x\"}`,
+		`{"password":"ab\"cd","n":1}`:                                                                       `{"password":***,"n":1}`,
 	} {
 		if got := decodeString(t, r.AppendText(nil, text)); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
