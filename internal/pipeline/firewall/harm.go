@@ -193,10 +193,10 @@ func (j *judgement) isVast(w word) bool {
 		}
 		return false
 	}
-	if up := path.Clean(strings.TrimSuffix(w.text, "*")); strings.HasPrefix(up, "../..") {
+	if up := path.Clean(strings.TrimRight(w.text, "*?/")); strings.HasPrefix(up, "../..") {
 		p, _ := j.canonical(up)
 		_, system := j.forbidden(p, true, false)
-		return p == "/" || system || path.Dir(p) != "/" && j.holdsSystem(p) // ../../dist is not a folder of the root
+		return p == "/" || system || p == "/home" || p == "/root" || p == "/Users" || path.Dir(p) != "/" && j.holdsSystem(p) // ../../dist is not a folder of the root
 	}
 	if text == "" || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") && !isDrive(text+`\`) {
 		return false
@@ -211,7 +211,7 @@ func (j *judgement) isVast(w word) bool {
 // movedBy returns the operands of mv that it moves: all but the destination.
 func movedBy(args []word) []word {
 	operands := operandsOf(args)
-	if n := len(operands); n > 1 && !operands[n-1].globs && !hasOption(args, "t", "--target-directory") {
+	if n := len(operands); n > 1 && !strings.ContainsAny(operands[n-1].text, "*?[{") && !hasOption(args, "t", "--target-directory") {
 		return operands[:n-1]
 	}
 	return operands
@@ -221,6 +221,19 @@ func movedBy(args []word) []word {
 // takes several switches in one word.
 func hasTreeSwitch(w word) bool {
 	return strings.HasPrefix(w.text, "/") && strings.Contains(strings.ToLower(w.text)+"/", "/s/")
+}
+
+// isCmdSwitch reports whether an operand is one or more switches of a program of cmd, such as /s/q.
+func isCmdSwitch(name string, w word) bool {
+	if !slices.Contains([]string{"rmdir", "rd", "del", "erase"}, name) || !strings.HasPrefix(w.text, "/") {
+		return false
+	}
+	for part := range strings.SplitSeq(w.text[1:], "/") {
+		if letter, _, _ := strings.Cut(part, ":"); len(letter) != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // securityServices are services that protect a machine or record what happens on it.
@@ -242,7 +255,9 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 	if roleOf(name)&harms == 0 {
 		return "", ""
 	}
-	vast := func() bool { return anyOperand(args, j.isVast) }
+	vast := func() bool {
+		return anyOperand(args, func(w word) bool { return !isCmdSwitch(name, w) && j.isVast(w) })
+	}
 	recursive := hasOption(args, "rR", "--recursive")
 	switch name {
 	case "rm", "srm", "shred", "trash", "rmdir", "unlink":
@@ -317,7 +332,7 @@ func securityHarm(name string, args []word) (reason, rule string) {
 	case "ufw", "iptables", "ip6tables", "nft", "auditctl", "aa-teardown", "aa-disable", "firewall-cmd", "pfctl", "netsh":
 		if slices.ContainsFunc(args, func(a word) bool {
 			return slices.Contains([]string{"disable", "reset", "-F", "--flush", "flush", "-X", "-P", "-e0", "off", "--panic-off", "-D"}, a.text)
-		}) || name == "auditctl" && hasOption(args, "e", "") || name == "pfctl" && hasOption(args, "d", "") {
+		}) || name == "auditctl" && hasOption(args, "e", "") || (name == "pfctl" || name == "auditctl") && hasOption(args, "d", "") {
 			return "it switches off what protects this machine", "command.security"
 		}
 	case "systemctl", "service", "sc", "launchctl", "rc-service", "update-rc.d", "chkconfig":
