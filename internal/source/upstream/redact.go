@@ -71,7 +71,7 @@ func (s *Server) hide(secrets []string) {
 		if old != nil {
 			all = slices.Concat(slices.DeleteFunc(slices.Clone(*old), func(t string) bool { return slices.Contains(secrets, t) }), secrets)
 		}
-		all = all[max(0, len(all)-maxHidden):]
+		all = all[min(max(0, len(all)-maxHidden), len(all)-len(secrets)):]
 		if s.hidden.CompareAndSwap(old, &all) {
 			return
 		}

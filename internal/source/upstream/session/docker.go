@@ -39,9 +39,8 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	if !e.DockerManaged || dir == "" || !slices.Contains([]string{"docker", "podman", "nerdctl"}, name) {
 		return nil, args
 	}
-	// Flags may stand before run. A run further on is not docker's, as in "docker exec box npm run server".
-	run := slices.IndexFunc(args, func(a string) bool { return a != "container" && !strings.HasPrefix(a, "-") })
-	if run < 0 || args[run] != "run" {
+	run := subcommandIndex(args)
+	if run == len(args) || args[run] != "run" {
 		return nil, args
 	}
 	hasFlag := func(flag string) bool {
@@ -58,6 +57,23 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 		extra = append(extra, "--label", "collie.server="+e.Name)
 	}
 	return c, slices.Insert(args, run+1, extra...)
+}
+
+// valueFlags are flags of docker, podman and nerdctl before the subcommand that have a value in the next word.
+const valueFlags = " -H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --identity --root --runroot " +
+	"--storage-driver --storage-opt --runtime --tmpdir --module -n --namespace -a --address --snapshotter "
+
+// subcommandIndex returns the index of docker's subcommand, without "container". A run further on is not docker's, as in "docker exec
+// box npm run server".
+func subcommandIndex(args []string) int {
+	i := 0
+	for i < len(args) && (args[i] == "container" || strings.HasPrefix(args[i], "-")) {
+		if strings.Contains(valueFlags, " "+args[i]+" ") {
+			i++
+		}
+		i++
+	}
+	return min(i, len(args))
 }
 
 // prepare creates the folder of the id file, and removes the id files that gateways which are gone left there for this server.

@@ -81,6 +81,8 @@ func TestContainerOfRunOnly(t *testing.T) {
 		"--debug container run -i image":         "--debug container run --cidfile ID --label collie.server=s -i image",
 		"run --label=a -i image run":             "run --cidfile ID --label=a -i image run",
 		"exec -i box uv run server.py":           "exec -i box uv run server.py",
+		"--context remote run -i image":          "--context remote run --cidfile ID --label collie.server=s -i image",
+		"-H ssh://h --tls run image":             "-H ssh://h --tls run --cidfile ID --label collie.server=s image",
 		"compose run server":                     "compose run server",
 		"start -ai box":                          "start -ai box",
 		"run --cidfile=x --label a=b -i image":   "run --cidfile=x --label a=b -i image",

@@ -206,11 +206,12 @@ func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.H
 // are longer and harmless to mask.
 const leastSecret = 8
 
-// secretsIn returns what may be secret in headers: each part of a value that is long enough, without a scheme such as Bearer and
-// the names of parameters.
+// secretsIn returns what may be secret in headers: each word of a value that is long enough, and each part of a word, without a
+// scheme such as Bearer.
 func secretsIn(headers map[string]string) (secrets []string) {
 	for _, value := range headers {
-		for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t=;,\"", r) }) {
+		parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t=;,\"", r) })
+		for _, part := range append(strings.Fields(value), parts...) {
 			if len(part) >= leastSecret {
 				secrets = append(secrets, part)
 			}
