@@ -46,6 +46,12 @@ var betweenCells = lazyregexp.New(`^[ \t]*\|?[ \t]*|[ \t]*\|[ \t]*|[ \t]*$`)
 // escapedBar stands for a bar inside a cell while a row is split.
 const escapedBar = "\x00"
 
+// escapedBars and plainBars read the backslashes of a row in pairs: one behind another does not escape.
+var (
+	escapedBars = strings.NewReplacer(`\\`, `\\`, `\|`, escapedBar)
+	plainBars   = strings.NewReplacer(`\\`, `\\`, `\|`, "|")
+)
+
 // inTable replaces in the cells of a table. Its second line is the row of delimiters.
 func (r replacer) inTable(text string) string {
 	lines := strings.Split(text, "\n")
@@ -53,7 +59,7 @@ func (r replacer) inTable(text string) string {
 		if i == 1 {
 			continue
 		}
-		line = strings.ReplaceAll(line, `\|`, escapedBar)
+		line = escapedBars.Replace(line)
 		lines[i] = replaceBetween(line, betweenCells, r.inCell)
 		lines[i] = strings.ReplaceAll(lines[i], escapedBar, `\|`)
 	}
@@ -70,7 +76,7 @@ func (r replacer) inCell(cell string) string {
 	if replaced == text {
 		return cell
 	}
-	replaced = lineBreaks.Replace(strings.ReplaceAll(replaced, `\|`, "|"))
+	replaced = lineBreaks.Replace(plainBars.Replace(replaced))
 	if end := len(replaced) - len(strings.TrimRight(replaced, `\`)); end%2 == 1 {
 		replaced += `\` // or the bar behind the cell would be part of it
 	}
@@ -95,7 +101,7 @@ func (r replacer) inInline(text string) string {
 
 // markupInText is what plain text contains that nobody reads as text: tags of elements that have a meaning in notes, comments and
 // entities. A < behind a backslash begins no tag.
-var markupInText = lazyregexp.New(`\\<|</?(?:span|u|kbd|sub|sup|b|strong|em|i|s|del|mark|code|a|img|br|font|iframe|video|audio)(?:[ \t/][^<>]*)?>|<!--.*?-->` +
+var markupInText = lazyregexp.New(`\\\\|\\<|</?(?:span|u|kbd|sub|sup|b|strong|em|i|s|del|mark|code|a|img|br|font|iframe|video|audio)(?:[ \t/][^<>]*)?>|<!--.*?-->` +
 	`|&(?:[a-zA-Z][a-zA-Z0-9]*|#[0-9]+|#[xX][0-9a-fA-F]+);`)
 
 // replaceBetween replaces in what stands before, between and after the matches of a pattern.
@@ -143,14 +149,19 @@ func (r replacer) inSpan(s markup.Span) string {
 	}
 	out.keep(len(openingMark.FindString(s.Markdown)))
 	out.part(s.Content, text)
-	if at := strings.LastIndex(out.left, "]("); at >= 0 && (kind == "a" || kind == "img") {
+	at := strings.LastIndex(out.left, "](")
+	if strings.HasPrefix(out.left, "](") {
+		at = 0
+	}
+	if at >= 0 && (kind == "a" || kind == "img") {
 		out.keep(at + len("]("))
 		address, title := "aHref", "aTitle"
 		if kind == "img" {
 			address, title = "imgSrc", "imgTitle"
 		}
 		r.inPart(&out, s.Target, address)
-		if out.skip(`"`) {
+		if quote := strings.IndexAny(out.left, `"'`); quote >= 0 {
+			out.keep(quote + 1)
 			r.inPart(&out, s.Title, title)
 		}
 	}
@@ -167,7 +178,7 @@ func (r replacer) inPart(out *rewrite, text, kind string) {
 }
 
 // openingMark is what a span begins with before its text: the tag of an element, the id or path of a reference, or marks.
-var openingMark = lazyregexp.New("^(?:<[a-zA-Z][^>]*>|(?:\\(\\(|<<)[^'\"]*['\"]|[*=~]*!?\\[|`+ ?|\\$+|#|[*=~]+)")
+var openingMark = lazyregexp.New("^(?:<[a-zA-Z][^>]*>|(?:\\(\\(|<<)[^'\"]*['\"]|!?\\[[*=~]*|`+ ?|\\$+|#|[*=~]+)")
 
 // A rewrite writes parts of a Markdown text anew, one after the other.
 type rewrite struct {
