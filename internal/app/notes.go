@@ -103,11 +103,7 @@ func (n *Notes) AwaitToolConfig(ctx context.Context) error {
 	if source == nil {
 		return nil
 	}
-	cfg, err := source.Config(ctx)
-	if err == nil {
-		err = cfg.Problem
-	}
-	switch tool.KindOf(err) {
+	switch err := source.ConfigProblem(ctx); tool.KindOf(err) {
 	case tool.Unavailable, tool.Unauthorized, tool.Busy, tool.Canceled:
 		return err
 	}

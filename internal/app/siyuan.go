@@ -175,7 +175,10 @@ func (n *Notes) open(ctx context.Context, cfg *config.Config) {
 	if cfg.SiYuan.Enabled { // resolved each time, since a secret may have changed although the settings are the same
 		choice, warnings, err = chooseKernel(ctx, cfg, n.env, n.opts.Kernel)
 		set, _ := readSiYuan(cfg) // make reports what is wrong
-		key, _ = undoKey(cfg, n.env, set.UndoKey)
+		var unread error
+		if key, unread = undoKey(cfg, n.env, set.UndoKey); unread != nil && n.raw == raw {
+			key = n.key // what runs goes on
+		}
 	}
 	if n.raw == raw && n.choice == choice && n.key == key && n.err == nil && err == nil {
 		return

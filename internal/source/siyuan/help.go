@@ -129,7 +129,7 @@ func (s *Source) helpText(ctx context.Context, c *tool.Call) (string, error) {
 	case overviewURI:
 		return s.overview(ctx, c.Profile)
 	case rulesURI:
-		cfg, err := s.Config(ctx)
+		cfg, err := s.currentConfig(ctx)
 		if err != nil {
 			return "", err
 		}

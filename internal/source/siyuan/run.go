@@ -152,7 +152,7 @@ func (s *Source) newRequest(ctx context.Context, c *tool.Call) (*action.Request,
 	if a == nil {
 		return nil, &tool.Error{Op: "call", Kind: tool.Removed, Subject: c.Tool + "." + c.Action.Name, Message: "there is no such action"}
 	}
-	cfg, err := s.Config(ctx)
+	cfg, err := s.currentConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error
 	if c.Action.Off == "" && (t == nil || t.Off == "") {
 		return c.Action, nil
 	}
-	cfg, err := s.Config(ctx)
+	cfg, err := s.currentConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -266,18 +266,27 @@ func (s *Source) offeredTool(name string) *tool.Tool {
 	return nil
 }
 
-// Config returns the tool config, read again if its time is up. A kernel that is not the intended one is not asked for
+// currentConfig returns the tool config, read again if its time is up. A kernel that is not the intended one is not asked for
 // it, and gets no token.
-func (s *Source) Config(ctx context.Context) (*access.Config, error) {
+func (s *Source) currentConfig(ctx context.Context) (*access.Config, error) {
 	if err := s.opts.Verifier.Verify(ctx); err != nil {
 		return nil, err
 	}
 	return s.switches.Current(ctx), nil
 }
 
+// ConfigProblem reads the tool config if its time is up, and returns why that could not be read, nil if it could.
+func (s *Source) ConfigProblem(ctx context.Context) error {
+	cfg, err := s.currentConfig(ctx)
+	if err != nil {
+		return err
+	}
+	return cfg.Problem
+}
+
 // readConfig reads the tool config if its time is up, so that the offer is current.
 func (s *Source) readConfig() {
-	if _, err := s.Config(s.ctx); err != nil {
+	if _, err := s.currentConfig(s.ctx); err != nil {
 		s.log.Debug("tool config not read", "error", err)
 	}
 }

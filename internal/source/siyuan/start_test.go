@@ -56,7 +56,7 @@ func TestAnotherKernelGetsNothing(t *testing.T) {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}
-	if _, err := s.Config(t.Context()); !errors.Is(err, another) {
+	if err := s.ConfigProblem(t.Context()); !errors.Is(err, another) {
 		t.Errorf("the tool config: %v", err)
 	}
 	off := &tool.Action{Name: "rm", Off: "off"}
