@@ -112,7 +112,7 @@ func firstLine(s string) string {
 
 // hiddenMark is ==text== that a card hides, which may be bold and have a single = in it; or a stretch of code, in which
 // there are no marks.
-var hiddenMark = lazyregexp.New("(`+)[^`]+`+|==(\\S|(?s:\\S.*?\\S))==")
+var hiddenMark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S(?:\n?.)*?\n?\\S)==")
 
 // plainSides splits a card of one paragraph: the marked words are the answer.
 func plainSides(text string) cardSides {
