@@ -13,7 +13,11 @@ func FollowLinks(path string) string {
 			return path
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+			dir := filepath.Dir(path)
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = real // where .. leads from a folder that is a link
+			}
+			to = filepath.Join(dir, to)
 		}
 		path = to
 	}
