@@ -212,7 +212,7 @@ func (w *partWriter) link(file, at string) error {
 }
 
 // maxNested bounds links to folders inside of linked folders: of many that lead to each other each order would be copied.
-const maxNested = 8
+const maxNested = 4
 
 // linkedFolder copies a folder that a link leads to.
 func (w *partWriter) linkedFolder(to, at string) error {

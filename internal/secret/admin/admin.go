@@ -73,11 +73,10 @@ func (l *Lookup) Problem() error {
 	return l.err
 }
 
-// Explain returns the error for a text with a secret that was not found: err, or that secrets cannot be read, which does not mean
-// that it is not set.
+// Explain returns err, and says if secrets could not be read, since one that was not found may be set then.
 func (l *Lookup) Explain(err error) error {
 	if problem := l.Problem(); err != nil && problem != nil {
-		return fmt.Errorf("secrets cannot be read: %w", problem)
+		return fmt.Errorf("%w (secrets cannot be read: %w)", err, problem)
 	}
 	return err
 }
