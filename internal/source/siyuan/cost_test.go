@@ -113,8 +113,8 @@ func (d *fixture) readsByID() map[string]struct {
 	}
 }
 
-// TestReadsByIDAreCheap: a read by id makes its own requests and at most one look-up. A second one within a second
-// requests neither levels nor switches.
+// TestReadsByIDAreCheap: when levels, switches and notebooks are known, a read by id makes its own requests and at most one
+// look-up.
 func TestReadsByIDAreCheap(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
@@ -127,7 +127,7 @@ func TestReadsByIDAreCheap(t *testing.T) {
 				}
 			}
 			if len(asked) > read.ownRequests+1 {
-				t.Errorf("it takes %d requests, at most %d and a lookup are its own: %v", len(asked), read.ownRequests, asked)
+				t.Errorf("it takes %d requests, expected at most %d of its own and one look-up: %v", len(asked), read.ownRequests, asked)
 			}
 		})
 	}
@@ -151,8 +151,7 @@ func TestReadsByIDAreListed(t *testing.T) {
 	}
 }
 
-// TestReadByPathIsCheap: fs.read of a known path makes four requests, levels and switches included, and only its own
-// when those are known.
+// TestReadByPathIsCheap: when levels and switches are known, fs.read makes at most four requests.
 func TestReadByPathIsCheap(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)

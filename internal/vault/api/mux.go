@@ -8,7 +8,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// This file finds the handler for a route, and runs it in a transaction.
+// This file registers the handlers of routes and operations, and says in which transaction each runs.
 
 // Handler handles one call. It reads parameters with the methods of [Request], works on tx, and returns [OK], [Done],
 // [Fail], [Notice] or [File]. Functions that it calls may end the call with [End].
@@ -40,7 +40,7 @@ const (
 	readFirst
 )
 
-// New returns a Mux without routes. A nil log discards.
+// New returns a Mux without routes. w is nil for a Mux that only lists its routes. A nil log discards.
 func New(w *workspace.Workspace, log *slog.Logger) *Mux {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -77,7 +77,7 @@ func TestRestricted(t *testing.T) {
 		s    *access.Snapshot
 		want bool
 	}{
-		"nothing listed":             {newSnapshot(nil, nbA), false},
+		"no levels":                  {newSnapshot(nil, nbA), false},
 		"only r":                     {newSnapshot(map[kernel.ID]access.Level{nbA: access.Read}, nbA), false},
 		"none, left out by kernel":   {newSnapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA), true},
 		"none, listed by the kernel": {newSnapshot(map[kernel.ID]access.Level{nbA: access.None}, nbA), true},

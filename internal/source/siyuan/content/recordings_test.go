@@ -38,7 +38,9 @@ func TestVisibleAgreesWithTheRecordedKernel(t *testing.T) {
 	}
 }
 
-func TestRecordedKramdownHasNoListsLeft(t *testing.T) {
+// Visible removes the attribute lists from recorded kramdown, and Attributes reads them. Ids of blocks begin with the year; those of
+// databases, and those in code, are not attributes of a block.
+func TestVisibleRemovesRecordedAttributeLists(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, row := range kerneltest.Recordings(t) {

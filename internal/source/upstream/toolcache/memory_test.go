@@ -48,7 +48,7 @@ type handle struct {
 	news   chan struct{} // holds a value at first, and if others have committed since the last Load
 }
 
-// signalNews makes Watch call its function, once however often tell is called before that.
+// signalNews makes Watch call its function, once however often signalNews is called before that.
 func (h *handle) signalNews() {
 	select {
 	case h.news <- struct{}{}:

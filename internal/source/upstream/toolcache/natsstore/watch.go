@@ -43,7 +43,7 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-ctx.Done(): // handled by the loop's condition
+		case <-ctx.Done(): // the next listen fails at once, and the switch returns the cause
 		}
 		timer.Stop()
 	}
