@@ -59,8 +59,7 @@ func TestBranches(t *testing.T) {
 	if err := os.WriteFile(file, []byte("a dot"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.perform(chromedp.SetUploadFiles(chromedp.CSS(".composer input[type=file]"), []string{file}))
-	s.awaitText(".files", "notes.txt")
+	s.attachFile(file)
 	s.sendMessage("what is this?")
 	s.awaitText("article.user", "notes.txt")
 	s.awaitText("article.assistant", "a text with a dot")
