@@ -50,7 +50,7 @@ func (s *story) attachFile(file string) {
 	s.Helper()
 	shown := fmt.Sprintf(`[...document.querySelectorAll('.files')].some(e => e.innerText.includes(%q))`, filepath.Base(file))
 	for try := range 20 {
-		s.eval(`document.querySelector('.composer input[type=file]').value = ''; 0`) // else the same file would be no change
+		s.eval(`document.querySelector('.composer input[type=file]').value = ''; 0`) // else the same file would not change anything
 		s.perform(chromedp.SetUploadFiles(chromedp.CSS(".composer input[type=file]"), []string{file}))
 		for range 20 {
 			if s.eval(shown).(bool) {
