@@ -16,7 +16,6 @@ import (
 // because an option that nobody sets should be a constant.
 var setByTests = map[string]string{
 	"internal/config.WatchOptions.PollOnly":              "a system without notices of changes",
-	"internal/source/upstream/pins.Options.PollOnly":     "a system without notices of changes",
 	"internal/face/mcpserver/bridge.Options.Stall":       "a wait that a test cannot take",
 	"internal/mcp.ClientOptions.ProbeWait":               "a wait that a test cannot take",
 	"internal/mcp.StreamOptions.Drain":                   "a wait that a test cannot take",

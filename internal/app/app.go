@@ -53,7 +53,7 @@ type Options struct {
 	ReaperArgs []string
 	// Servers names the servers to start; nil starts all, an empty list none.
 	Servers []string
-	// Brief is for a command that a person waits for: its servers get less time to shut down.
+	// Brief is for a command that a person waits for: its servers get less time to shut down, and nothing delays its end.
 	Brief bool
 	// Calls says that a call follows at once, so that the audit prepares for it in the background.
 	Calls bool

@@ -65,7 +65,7 @@ func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Option
 	if err != nil {
 		a.log.Warn("no key for the tool cache, nothing is kept", "error", err)
 	}
-	a.pins = serveradmin.OpenPins(cfg, a.log)
+	a.pins = serveradmin.OpenPins(cfg, a.log, opts.Brief)
 	if err != nil || !cfg.Cache.Enabled {
 		if shared != nil {
 			_ = shared.Close() // it was never used, so the error does not matter
@@ -73,7 +73,7 @@ func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Option
 		return key
 	}
 	o := cacheadmin.CacheOptions(cfg, key, cacheadmin.Options{Version: opts.Version, Logger: a.log})
-	o.Shared = shared
+	o.Shared, o.PollOnly = shared, opts.Brief
 	a.cache = toolcache.Open(ctx, o)
 	return key
 }

@@ -41,7 +41,7 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	o.Cache, o.Key, o.Peek = cache, key, true
 	o.Logs = upstream.LogFiles{} // the constructor would log that a server is off
 	if cache != nil {
-		o.Pins = OpenPins(cfg, nil)
+		o.Pins = OpenPins(cfg, nil, true)
 		defer o.Pins.Close()
 	}
 	set := upstream.NewSet(specs, o)

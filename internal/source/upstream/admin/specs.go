@@ -122,9 +122,10 @@ func Options(cfg *config.Config, env config.Env) upstream.Options {
 	}
 }
 
-// OpenPins opens the store of the tools' definitions as they were first seen. The caller closes it.
-func OpenPins(cfg *config.Config, log *slog.Logger) *pins.Store {
-	return pins.Open(filepath.Join(cfg.Paths.State, "pins.json"), toolcache.ToolHash, pins.Options{Logger: log})
+// OpenPins opens the store of the tools' definitions as they were first seen. The caller closes it. Brief is for a
+// process that ends soon.
+func OpenPins(cfg *config.Config, log *slog.Logger, brief bool) *pins.Store {
+	return pins.Open(filepath.Join(cfg.Paths.State, "pins.json"), toolcache.ToolHash, pins.Options{Logger: log, PollOnly: brief})
 }
 
 // runDir returns the folder of container ids, and of the lock files that keep two processes from refreshing one

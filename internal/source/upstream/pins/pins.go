@@ -62,7 +62,7 @@ type Options struct {
 	Collect time.Duration
 	// Poll is how often [Store.Watch] reads the file if the system does not report its changes; default 2 s.
 	Poll time.Duration
-	// PollOnly does not use the system's notices of changes.
+	// PollOnly does not use the system's notices of changes, which makes a process end sooner on Linux.
 	PollOnly bool
 	Now      func() time.Time // default time.Now
 	Logger   *slog.Logger     // nil discards

@@ -52,6 +52,9 @@ type Options struct {
 	TrustImported bool
 	// AppVersion names the writer in the file.
 	AppVersion string
+	// PollOnly does not use the system's notices of changes. It is for processes that end soon: Linux needs ten
+	// milliseconds to end a process that has asked for notices, and two otherwise.
+	PollOnly bool
 	// Collect is how long changes are gathered into one write; default 200 ms, and at most ten times that after the
 	// first change. Now replaces time.Now in tests.
 	Collect time.Duration

@@ -655,8 +655,19 @@ func TestDeletedWhileRunning(t *testing.T) {
 // A running cache takes over what another gateway stores or deletes, and reports it to watchers.
 func TestAnotherGatewaysChange(t *testing.T) {
 	t.Parallel()
+	testAnotherGatewaysChange(t)
+}
+
+// The same without notices of the system.
+func TestAnotherGatewaysChangeIsPolled(t *testing.T) {
+	t.Parallel()
+	testAnotherGatewaysChange(t, func(o *toolcache.Options) { o.PollOnly = true })
+}
+
+func testAnotherGatewaysChange(t *testing.T, change ...func(*toolcache.Options)) {
+	t.Helper()
 	b := newStoredFile(t)
-	one, two := b.open(t), b.open(t)
+	one, two := b.open(t, change...), b.open(t)
 	told := make(chan string, 10)
 	defer one.Watch(func(s string) { told <- s })()
 	two.Store("a", newEntry(1, "new"))

@@ -85,9 +85,12 @@ type folderNotices struct {
 	failures <-chan error
 }
 
-// watchFolder asks the system for reports about the file's folder, until ctx ends.
+// watchFolder asks the system for reports about the file's folder, until ctx ends, unless the options want polling only.
 func (f *file) watchFolder(ctx context.Context) folderNotices {
 	n := folderNotices{base: filepath.Base(f.target), every: watchPoll}
+	if f.opts.PollOnly {
+		return n
+	}
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return n
