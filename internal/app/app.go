@@ -136,10 +136,9 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
-	log, err := audit.Open(cfg.Audit.Dir, &audit.Options{
-		Secrets: hide, Content: audit.Content(cfg.Audit.Content), Version: opts.Version, Logger: a.log,
-		Anchor: cfg.Audit.Anchor,
-	})
+	opts.Logger = a.log
+	records := auditOptionsHiding(hide, cfg, opts)
+	log, err := audit.Open(cfg.Audit.Dir, &records)
 	if err != nil {
 		cacheKey()
 		return nil, errors.Join(err, a.closeStores())
@@ -173,8 +172,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.set.Start(opts.Servers)
 	if !opts.Brief {
 		a.following.Go(func() { a.catalog.Prepare("") }) // in the background: most clients ask for this list first
-		opts.Logger = a.log
-		a.retention = audit.Retain(ctx, cfg.Audit.Dir, cfg.Audit.Keep, audit.PruneOptions{Alive: process.Alive, Log: auditOptions(cfg, opts)})
+		a.retention = audit.Retain(ctx, cfg.Audit.Dir, cfg.Audit.Keep, audit.PruneOptions{Alive: process.Alive, Log: records})
 		a.notices, a.questions = newNotifier(cfg, opts, a.hide), a.asked.Subscribe(feed.MaxQueuedCalls)
 		a.following.Go(func() { a.notices.Follow(a.questions) }) // ends with the subscription
 	}

@@ -42,10 +42,12 @@ func RecordChange(ctx context.Context, cfg *config.Config, o Options, rec tool.R
 // auditOptions returns the options of an audit log with the settings and secrets of cfg.
 func auditOptions(cfg *config.Config, o Options) audit.Options {
 	specs, _ := serveradmin.Specs(cfg, o.Env)
-	return audit.Options{
-		Secrets: secrets(cfg, o.Env, specs), Content: audit.Content(cfg.Audit.Content), Version: o.Version, Logger: o.Logger,
-		Anchor: cfg.Audit.Anchor,
-	}
+	return auditOptionsHiding(secrets(cfg, o.Env, specs), cfg, o)
+}
+
+// auditOptionsHiding is like auditOptions where the secrets are known.
+func auditOptionsHiding(secrets []string, cfg *config.Config, o Options) audit.Options {
+	return audit.Options{Secrets: secrets, Content: audit.Content(cfg.Audit.Content), Version: o.Version, Logger: o.Logger, Anchor: cfg.Audit.Anchor}
 }
 
 // PruneRecords removes audit records that are older than before, in whole segments, and records that. A dry run only

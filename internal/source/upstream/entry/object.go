@@ -47,13 +47,12 @@ func escapePointer(name string) string { return pointerEscape.Replace(name) }
 
 // warnUnread warns about the fields that no method has read. Fields that begin with "x-" are the user's own.
 func (o *object) warnUnread() {
-	known := slices.Sorted(maps.Keys(o.used))
 	for _, n := range slices.Sorted(maps.Keys(o.fields)) {
 		if o.used[n] || strings.HasPrefix(n, "x-") {
 			continue
 		}
 		hint := ""
-		if near, ok := tool.Nearest(n, known); ok {
+		if near, ok := tool.Nearest(n, slices.Sorted(maps.Keys(o.used))); ok {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		o.warn(o.pointer+"/"+escapePointer(n), "unknown", "unknown field%s", hint)
