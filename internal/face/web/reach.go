@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/chat"
+	"collie/internal/tool"
 )
 
 // This file keeps clients whose token is held to a profile away from the conversations of other profiles.
@@ -72,12 +73,17 @@ func (c *reach) filter(ctx context.Context, events []*chat.Event) []*chat.Event 
 }
 
 // maySee reports whether the client may see an event of a session. The result is cached, because a session's profile
-// changes only with an event of that session. For a deleted session the cached result counts.
+// changes only with an event of that session. For a deleted session the cached result counts. An event whose session
+// cannot be read is hidden, and the next one reads it again.
 func (c *reach) maySee(ctx context.Context, e *chat.Event) bool {
 	sees, known := c.known[e.Session]
 	changed := e.Kind == "session" && gjson.GetBytes(e.Body, "revision").Int() != 0
 	if !known || changed {
-		sees = c.service.InProfile(ctx, *c.only, chat.IDOfSession, e.Session) == nil
+		err := c.service.InProfile(ctx, *c.only, chat.IDOfSession, e.Session)
+		if sees = err == nil; !sees && tool.KindOf(err) != tool.NotFound {
+			delete(c.known, e.Session)
+			return false
+		}
 		c.known[e.Session] = sees
 	}
 	return sees
