@@ -23,7 +23,7 @@ var archive []byte
 // asset is a file of the pages.
 type asset struct {
 	entry  *zip.File
-	tag    string
+	tag    string // entity tag, without W/
 	kind   string
 	hashed bool // its name contains a hash of its content
 }
@@ -69,7 +69,7 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
-	h.Set("ETag", a.tag)
+	h.Set("ETag", "W/"+a.tag) // weak, because packed and plain it is the same tag (RFC 9110, section 8.8.1)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "no-cache")
 	if a.hashed {
