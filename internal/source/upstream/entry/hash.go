@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -69,7 +70,7 @@ func (e Entry) identity(digest func(Value) string) setFields {
 		if e.InheritEnv.Mode != "minimal" {
 			id.putIfSet("inheritEnv", e.InheritEnv.Mode)
 		}
-		id.putIfSet("inheritNames", e.InheritEnv.Names)
+		id.putIfSet("inheritNames", slices.Sorted(slices.Values(e.InheritEnv.Names))) // their order means nothing
 		id.putIfSet("cwd", e.Dir)
 		return id
 	}

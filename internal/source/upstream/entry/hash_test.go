@@ -45,6 +45,11 @@ func TestConfigHash(t *testing.T) {
 				`{"command": "x", "args": ["a", "world"], "env": {"K": "v"}, "inheritEnv": "all"}`,
 			},
 		},
+		"stdio with more of the environment": {
+			`{"command": "x", "inheritEnv": ["GH_TOKEN", "AWS_*"]}`,
+			[]string{`{"command": "x", "inheritEnv": ["AWS_*", "GH_TOKEN"]}`},
+			[]string{`{"command": "x", "inheritEnv": ["AWS_*"]}`},
+		},
 		"http": {
 			`{"url": "http://h/mcp", "headers": {"A": "1", "B": "2"}}`,
 			[]string{`{"serverUrl": "http://h/mcp", "transport": "streamable-http", "headers": ["B: 2", "A: 1"], "health": {"ping": "5s"}}`},
