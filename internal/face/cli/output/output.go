@@ -27,7 +27,7 @@ func (o *Output) WriteJSON(raw json.RawMessage) error {
 
 // Dim makes a text less prominent on a terminal with colours.
 func (o *Output) Dim(text string) string {
-	if _, plain := o.Env.Lookup("NO_COLOR"); plain || !IsTerminal(o.Out) || o.Env.Get("TERM") == "dumb" {
+	if !o.colours(o.Out) {
 		return text
 	}
 	return "\x1b[2m" + text + "\x1b[0m"
