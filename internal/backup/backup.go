@@ -67,6 +67,9 @@ type Manifest struct {
 	// Secrets reports whether secrets and sign-ins are included.
 	Secrets bool   `json:"secrets"`
 	Files   []File `json:"files"`
+	// Unfollowed are links to folders that were not followed, because they lie behind too many others. They are written as in
+	// Files.
+	Unfollowed []string `json:"unfollowed,omitempty"`
 }
 
 // Size returns the bytes of all files.
@@ -214,9 +217,13 @@ func (w *partWriter) link(file, at string) error {
 // maxNested bounds links to folders inside of linked folders: of many that lead to each other each order would be copied.
 const maxNested = 4
 
-// linkedFolder copies a folder that a link leads to.
+// linkedFolder copies a folder that a link leads to, unless that is nested too deeply.
 func (w *partWriter) linkedFolder(to, at string) error {
-	if w.walked[to] || len(w.walked) > maxNested {
+	if w.walked[to] { // what it has is being copied
+		return nil
+	}
+	if len(w.walked) > maxNested {
+		w.manifest.Unfollowed = append(w.manifest.Unfollowed, path.Join(w.part.Name, at))
 		return nil
 	}
 	w.walked[to] = true

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -93,6 +95,32 @@ func TestBackupFollowsLinks(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(back, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
 		}
+	}
+}
+
+// A backup names the links that it does not follow, which lie behind many other links.
+func TestBackupNamesUnfollowedLinks(t *testing.T) {
+	t.Parallel()
+	home, elsewhere, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "b")
+	from := home
+	for i := range 7 {
+		to := filepath.Join(elsewhere, strconv.Itoa(i))
+		writeFile(t, filepath.Join(to, "note.txt"), "note")
+		if err := os.Symlink(to, filepath.Join(from, "on")); err != nil {
+			t.Skip("this system has no symbolic links for this user:", err)
+		}
+		from = to
+	}
+	m, err := backup.Write(t.Context(), dir, []backup.Part{{Name: "data", Dir: home}}, backup.Manifest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"data/on/on/on/on/on"}
+	if len(m.Files) != 4 || !slices.Equal(m.Unfollowed, want) {
+		t.Errorf("%d files, not followed %q; want 4 files and %q", len(m.Files), m.Unfollowed, want)
+	}
+	if b, err := backup.Open(t.Context(), dir, nil); err != nil || !slices.Equal(b.Unfollowed, want) {
+		t.Errorf("the manifest: %v", err)
 	}
 }
 

@@ -154,9 +154,12 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 			p.Warn("these settings lie elsewhere and are not in the backup: %s", file)
 		}
 	}
+	if len(m.Unfollowed) > 0 {
+		p.Warn("these links lead to folders behind too many other links, and what is there is not in the backup: %s", strings.Join(m.Unfollowed, ", "))
+	}
 	p.OnRecord(ctx, cfg, op, map[string]any{"backup": dir, "files": len(m.Files), "secrets": withSecrets})
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets, "plain": plain, "leftOut": hidden.met})
+		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets, "plain": plain, "leftOut": hidden.met, "unfollowed": append([]string{}, m.Unfollowed...)})
 	}
 	if len(plain) > 0 {
 		p.Warn("these settings hold secrets as text, and the backup has them: %s. Move them with collie secret set, or keep the backup as you keep secrets", strings.Join(plain, ", "))
