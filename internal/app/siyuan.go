@@ -363,6 +363,9 @@ func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
 		}
 		if out.Allowed = len(out.Roots) > 0; !out.Allowed {
 			out.Why = "no folder is allowed: siyuan.localFileRoots in the settings is empty"
+			if len(roots) > 0 {
+				out.Why = "none of the folders of siyuan.localFileRoots in the settings can be used"
+			}
 		}
 		return out
 	}

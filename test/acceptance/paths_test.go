@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"collie/test/gateway"
@@ -90,6 +91,14 @@ func TestHostilePaths(t *testing.T) {
 			}
 		}
 		wantUnharmed(t)
+	})
+	t.Run("folder that is missing", func(t *testing.T) {
+		settings := w.Settings(t, nil, w.siyuanSection(w.URL(), `"localFileRoots":[`+quote(filepath.Join(allowed, "gone"))+`]`))
+		_, c := w.DialStdio(t, gateway.Legacy, t.TempDir(), settings)
+		text, err := c.Tool(t.Context(), "file", `{"action":"upload_asset","localFilePath":"x.png"}`)
+		if err == nil || !strings.Contains(err.Error(), "none of the folders of siyuan.localFileRoots") {
+			t.Errorf("%s, %v", text, err)
+		}
 	})
 }
 
