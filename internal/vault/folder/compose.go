@@ -266,8 +266,9 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 	return []byte(out.String())
 }
 
-// definitionsAfter returns the lines after the last section with the definitions of links that body uses and does not
-// define itself, as they are in the file; "" if there are none.
+// definitionsAfter returns lines for the end of the file: those after the last section, and before them the definitions of
+// links between sections that patchBody did not keep. Of definitions it has those that body uses and does not define
+// itself, as they are in the file; without any it returns "".
 func (f *fileText) definitionsAfter(sections []section, body string) string {
 	if len(sections) == 0 {
 		return ""
@@ -281,23 +282,35 @@ func (f *fileText) definitionsAfter(sections []section, body string) string {
 			text.WriteString(foldName(l))
 		}
 	}
-	var out strings.Builder
+	unused := func(m []string) bool {
+		name := foldName(m[1])
+		return defined[name] || !strings.Contains(text.String(), "["+name+"]")
+	}
+	var between, after strings.Builder
 	found := false
-	last := sections[len(sections)-1]
-	for n := last.to + 1; n <= last.tail; n++ {
-		if m := definition.FindStringSubmatch(f.lines[n-1]); m != nil {
-			name := foldName(m[1])
-			if defined[name] || !strings.Contains(text.String(), "["+name+"]") {
-				continue
+	for i, s := range sections {
+		isLast := i == len(sections)-1
+		for n := s.to + 1; n <= s.tail; n++ {
+			switch m := definition.FindStringSubmatch(f.lines[n-1]); {
+			case m == nil && isLast:
+				after.WriteString(f.text(n, n))
+			case m == nil || unused(m):
+			case isLast:
+				found = true
+				after.WriteString(f.text(n, n))
+			default:
+				between.WriteString(f.text(n, n))
 			}
-			found = true
 		}
-		out.WriteString(f.text(n, n))
+	}
+	if between.Len() > 0 { // a definition cannot interrupt a paragraph (CommonMark 0.31.2, section 4.7)
+		between.WriteString(strings.TrimLeft(after.String(), "\r\n"))
+		return f.end + between.String()
 	}
 	if !found {
 		return ""
 	}
-	return out.String()
+	return after.String()
 }
 
 // keptSections returns, for each section of a file, the index of its first block if all its blocks stay as they are, and

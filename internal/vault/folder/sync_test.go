@@ -169,6 +169,42 @@ func TestSyncKeepsDefinitions(t *testing.T) {
 	}
 }
 
+// A definition that stands between blocks stays in the file when a block beside it is changed or removed, as long as a link
+// uses it.
+func TestSyncKeepsDefinitionsBetweenBlocks(t *testing.T) {
+	t.Parallel()
+	const text = "see [a] and [b][2]\n\nplain\n\n[a]: https://a.example\n[2]: <https://b.example> \"t\"\n\nmore\n\nend"
+	for _, after := range []string{"", "\n", "\n\n[unused]: https://c.example\n", "\n\n[see]: https://c.example\n\n"} {
+		for _, edit := range [][]string{{"plain"}, {"more"}, {"end"}, {"plain", "more"}, {"more", "end"}, {"plain", "more", "end"}} {
+			for _, to := range []string{"", "new"} {
+				w, dir := newVault(t), files{"Links.md": text + after}.write(t)
+				syncFolder(t, w, dir, folder.SyncOptions{})
+				editDocument(t, w, "notes/Links", func(tx *workspace.Tx, d *tree.Document) {
+					for _, word := range edit {
+						at := slices.IndexFunc(d.Root.Children, func(b *tree.Block) bool { return b.Text == word })
+						old := d.Root.Children[at]
+						if to != "" {
+							vaultedit.Put(tx, d.Root, at, tx.Identify(markup.Parse(to+" "+word)))
+						}
+						vaultedit.Detach(tx, old)
+					}
+				})
+				r := syncFolder(t, w, dir, folder.SyncOptions{})
+				got := readFiles(t, dir)["Links.md"]
+				for _, line := range []string{"see [a] and [b][2]\n", "\n[a]: https://a.example\n", "\n[2]: <https://b.example> \"t\"\n"} {
+					if !strings.Contains(got+"\n", line) {
+						t.Errorf("%q to %q, after the end %q: %q is not in\n%s\n%v", edit, to, after, line, got, r.Problems)
+					}
+				}
+				wantIdleSync(t, w, dir)
+				if text := markdownByPath(t, w)["notes/Links"]; !strings.HasPrefix(text, "see [a](https://a.example) and [b](https://b.example \"t\")") {
+					t.Errorf("%q to %q: the note is %s", edit, to, text)
+				}
+			}
+		}
+	}
+}
+
 func TestSyncNewAndRenamed(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "to [[B]]\n\nand [[B#Part]]\n", "B.md": "# Part\n\nbody\n", "B/C.md": "c ![x](x.png)\n", "B/x.png": "X"}.write(t)
