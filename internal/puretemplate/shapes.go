@@ -67,21 +67,37 @@ func printfBound(args []value) (value, string) {
 	if !ok {
 		return value{}, "takes a format that stands in the template"
 	}
-	digits := 0
-	for _, c := range format {
-		switch {
-		case c == '*':
-			return value{}, "takes no width from an argument"
-		case '0' <= c && c <= '9':
-			if digits++; digits > 3 {
-				return value{}, "takes no width above 999"
-			}
-		default:
-			digits = 0
-		}
+	if HasWideVerb(format) {
+		return value{}, "takes no width above 999 and none from an argument"
 	}
 	verbs := strings.Count(format, "%")
 	return textValue(addSizes(len(format), multiplySizes(verbs, addSizes(2000, multiplySizes(16, totalSize(args[1:])))))), ""
+}
+
+// HasWideVerb reports whether a format of package fmt has a verb with a width, a precision or an index of an argument of more
+// than three digits, or one that comes from an argument.
+func HasWideVerb(format string) bool {
+	for {
+		_, rest, found := strings.Cut(format, "%")
+		if !found {
+			return false
+		}
+		verb := strings.TrimLeft(rest, "+-# 0123456789.[]*")
+		digits := 0
+		for _, c := range rest[:len(rest)-len(verb)] {
+			switch {
+			case c == '*':
+				return true
+			case c < '0' || c > '9':
+				digits = 0
+			default:
+				if digits++; digits > 3 {
+					return true
+				}
+			}
+		}
+		format = strings.TrimPrefix(verb, "%") // of %%, which is no verb
+	}
 }
 
 // replaceBound bounds replace: the new text may be inserted between any two characters.

@@ -21,7 +21,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"collie/internal/lazyregexp"
 	"collie/internal/puretemplate"
 )
 
@@ -94,7 +93,10 @@ var textFunctions = map[string]function{
 	"cat": {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, func(s string) string { return s }), nil }},
 	"replace": {params: "sss", call: func(r *run, a []any) (any, error) {
 		old, replacement, s := a[0].(string), a[1].(string), a[2].(string)
-		return strings.ReplaceAll(s, old, replacement), r.countBytes(len(s) + strings.Count(s, old)*len(replacement))
+		if err := r.countBytes(len(s) + strings.Count(s, old)*len(replacement)); err != nil {
+			return nil, err
+		}
+		return strings.ReplaceAll(s, old, replacement), nil
 	}},
 	"repeat": {params: "is", call: func(r *run, a []any) (any, error) { return repeat(r, a[1].(string), a[0].(int), 1) }},
 	"indent": {params: "is", call: func(r *run, a []any) (any, error) { return indent(r, a[0].(int), a[1].(string)) }},
@@ -149,12 +151,9 @@ func textPairFunction(grows int, of func(a, b string) any) function {
 	return function{params: "ss", growth: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
 
-// wideFormat matches widths and precisions with more than three digits, or from an argument.
-var wideFormat = lazyregexp.New(`[0-9]{4,}|\*`)
-
 func printf(r *run, a []any) (any, error) {
 	format, v := a[0].(string), a[1:]
-	if wideFormat.MatchString(format) {
+	if puretemplate.HasWideVerb(format) {
 		return nil, errors.New("printf takes no width above 999 and no *")
 	}
 	// Each verb with an index may use the same argument.
