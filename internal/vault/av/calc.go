@@ -3,6 +3,7 @@ package av
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"collie/internal/siyuanapi"
@@ -50,7 +51,7 @@ func calculate(operator string, values []*value, format string) *value {
 		if moments := momentsOf(values); len(numbers) == 0 && len(moments) > 0 {
 			return dateRange(moments[0], moments[len(moments)-1])
 		}
-		return numberOf(statistic("Max", numbers)-statistic("Min", numbers), format)
+		return numberOf(roundBinary(statistic("Max", numbers)-statistic("Min", numbers)), format)
 	case "Earliest", "Latest":
 		moments := momentsOf(values)
 		switch {
@@ -167,10 +168,11 @@ func statistic(operator string, numbers []float64) float64 {
 	return 0
 }
 
-// roundBinary removes the error of adding binary fractions, so that 0.1 + 0.2 is 0.3.
+// roundBinary removes the error of adding binary fractions, so that 0.1 + 0.2 is 0.3. It rounds the decimal form, since
+// a large whole number would not survive a multiplication.
 func roundBinary(n float64) float64 {
-	const digits = 1e10
-	if r := math.Round(n*digits) / digits; !math.IsInf(r, 0) && !math.IsNaN(r) {
+	const digits = 10
+	if r, err := strconv.ParseFloat(strconv.FormatFloat(n, 'f', digits, 64), 64); err == nil {
 		return r
 	}
 	return n

@@ -2,6 +2,7 @@ package av
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
@@ -82,6 +83,19 @@ func FuzzMerge(f *testing.F) {
 			_, _ = v.isEmpty(), v.plain()
 		}
 	})
+}
+
+// Rounding removes the error of binary fractions, and nothing else.
+func TestRoundBinary(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[float64]float64{
+		0.1 + 0.2: 0.3, 0.30000000000000004 - 0.1: 0.2, 2000000002: 2000000002, 15000000001: 15000000001, 1e300: 1e300, -1234567890123.5: -1234567890123.5,
+		math.Inf(-1): math.Inf(-1),
+	} {
+		if got := roundBinary(n); got != want {
+			t.Errorf("%v is %v, want %v", n, got, want)
+		}
+	}
 }
 
 func TestFormatNumber(t *testing.T) {
