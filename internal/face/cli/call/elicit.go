@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -126,8 +127,8 @@ func (q *elicitor) readForm(ctx context.Context, schema json.RawMessage) (json.R
 
 // field asks for one value until it is valid; nil means that the person left it out.
 func (q *elicitor) field(ctx context.Context, p *arguments.Parameter, schema gjson.Result) (json.RawMessage, error) {
-	choices := choicesOf(p, schema)
-	q.describe(p, choices)
+	choices, bounds := choicesOf(p, schema), boundsOf(p, schema)
+	q.describe(p, choices, bounds)
 	for {
 		q.print("%s: ", output.Harmless(p.Name))
 		line, err := q.in.Next(ctx)
@@ -144,21 +145,21 @@ func (q *elicitor) field(ctx context.Context, p *arguments.Parameter, schema gjs
 			q.print("  it is needed\n")
 			continue
 		}
-		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.Format, line) {
+		if value, ok := fieldValue(line, p, choices); ok && bounds.allow(value) {
 			return value, nil
 		}
-		q.print("  expected %s\n", expectedText(p, choices))
+		q.print("  expected %s\n", expectedText(p, choices, bounds))
 	}
 }
 
 // describe prints the name of a field, what is expected in it, and its numbered choices.
-func (q *elicitor) describe(p *arguments.Parameter, choices []choice) {
-	facts := []string{expectedText(p, nil)}
+func (q *elicitor) describe(p *arguments.Parameter, choices []choice, bounds bounds) {
+	facts := []string{expectedText(p, nil, bounds)}
 	if !p.Required {
-		facts = append(facts, "optional")
+		facts = append(facts, locale.T("optional"))
 	}
 	if p.Default.Exists() {
-		facts = append(facts, "default "+output.Harmless(p.Default.String()))
+		facts = append(facts, locale.Sprintf("default %s", output.Harmless(p.Default.String())))
 	}
 	q.print("  %s (%s)", output.Harmless(p.Name), strings.Join(facts, ", "))
 	if p.Description != "" {
@@ -209,11 +210,11 @@ func choicesOf(p *arguments.Parameter, schema gjson.Result) []choice {
 // fieldValue converts a typed line to the JSON value of a field; ok is false if it does not fit.
 func fieldValue(line string, p *arguments.Parameter, choices []choice) (json.RawMessage, bool) {
 	if !p.Is("array") {
-		return oneValue(line, p.Types, choices)
+		return oneValue(line, p.Types, p.Format, choices)
 	}
 	var items []string
 	for _, item := range arguments.SplitItems(line) {
-		raw, ok := oneValue(strings.TrimSpace(item), p.Items, choices)
+		raw, ok := oneValue(strings.TrimSpace(item), p.Items, "", choices)
 		if !ok {
 			return nil, false
 		}
@@ -222,8 +223,8 @@ func fieldValue(line string, p *arguments.Parameter, choices []choice) (json.Raw
 	return json.RawMessage("[" + strings.Join(items, ",") + "]"), true
 }
 
-// oneValue converts a line that holds a value, or the number or name of a choice.
-func oneValue(line string, types []string, choices []choice) (json.RawMessage, bool) {
+// oneValue converts a line that holds a value in the format, or the number or name of a choice.
+func oneValue(line string, types []string, format string, choices []choice) (json.RawMessage, bool) {
 	if len(choices) > 0 {
 		i := slices.IndexFunc(choices, func(c choice) bool {
 			return line == c.value.String() || strings.EqualFold(line, c.title)
@@ -235,6 +236,9 @@ func oneValue(line string, types []string, choices []choice) (json.RawMessage, b
 			return nil, false
 		}
 		return json.RawMessage(choices[i].value.Raw), true
+	}
+	if !inFormat(format, line) {
+		return nil, false
 	}
 	if slices.Equal(types, []string{"boolean"}) {
 		yes, ok := root.ParseYesNo(line)
@@ -269,17 +273,63 @@ func inFormat(format, text string) bool {
 	return err == nil
 }
 
+// bounds are what a schema allows of a value: of a number its size, of a text its characters, of a list its items.
+type bounds struct {
+	least, most         gjson.Result // numbers; others do not count
+	leastText, mostText string       // for people, with %s for the number
+}
+
+// boundsOf returns the bounds of a field; those that MCP allows in forms.
+func boundsOf(p *arguments.Parameter, schema gjson.Result) bounds {
+	of := func(least, most, leastText, mostText string) bounds {
+		return bounds{rawjson.Member(schema, least), rawjson.Member(schema, most), leastText, mostText}
+	}
+	switch {
+	case p.Is("integer"), p.Is("number"):
+		return of("minimum", "maximum", "at least %s", "at most %s")
+	case p.Is("string"):
+		return of("minLength", "maxLength", "at least %s characters", "at most %s characters")
+	case p.Is("array"):
+		return of("minItems", "maxItems", "at least %s items", "at most %s items")
+	}
+	return bounds{}
+}
+
+// allow reports whether a value is within b.
+func (b bounds) allow(value json.RawMessage) bool {
+	v := gjson.ParseBytes(value)
+	size := v.Num
+	switch {
+	case v.Type == gjson.String:
+		size = float64(utf8.RuneCountInString(v.Str))
+	case v.IsArray():
+		size = float64(len(v.Array()))
+	}
+	return (b.least.Type != gjson.Number || size >= b.least.Num) && (b.most.Type != gjson.Number || size <= b.most.Num)
+}
+
 // expectedText says what kind of value a field takes.
-func expectedText(p *arguments.Parameter, choices []choice) string {
+func expectedText(p *arguments.Parameter, choices []choice, b bounds) string {
+	facts := []string{kindText(p, choices)}
+	if b.least.Type == gjson.Number {
+		facts = append(facts, locale.Sprintf(b.leastText, b.least.Raw))
+	}
+	if b.most.Type == gjson.Number {
+		facts = append(facts, locale.Sprintf(b.mostText, b.most.Raw))
+	}
+	return strings.Join(facts, ", ")
+}
+
+func kindText(p *arguments.Parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:
 		return locale.T("one of the choices above")
 	case p.Is("boolean"):
-		return "y or n"
+		return locale.T("y or n")
 	case p.Is("integer"):
 		return locale.T("a whole number")
 	case p.Is("number"):
-		return "a number"
+		return locale.T("a number")
 	case formats[p.Format] != "":
 		return locale.T(formats[p.Format])
 	}

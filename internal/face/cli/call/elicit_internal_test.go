@@ -31,6 +31,11 @@ const formOfFormats = `{"message":"m","requestedSchema":{"type":"object","proper
 	"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
 	"day":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"}},"required":["mail","page","day","at"]}}`
 
+const formWithBounds = `{"message":"m","requestedSchema":{"type":"object","properties":{
+	"age":{"type":"integer","minimum":18,"maximum":130},"nick":{"type":"string","minLength":2,"maxLength":3},
+	"tags":{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b","c"]}},
+	"site":{"type":"string","format":"uri","enum":["https://a.example","https://b.example"]}},"required":["age","nick","tags","site"]}}`
+
 // A person fills in a form field by field, or declines or cancels it.
 func TestElicitation(t *testing.T) {
 	t.Parallel()
@@ -46,6 +51,11 @@ func TestElicitation(t *testing.T) {
 			name: "formats", params: formOfFormats, typed: "Y\nann\nAnn <ann@example.org>\nann@example.org\nhttp//bad\nhttps://a.b/c\nhttps://a.b\n2026-02-30\n2026-02-28\n2026-02-28\n2026-02-28T09:30:00+01:00\n",
 			want:  `{"action":"accept","content":{"mail":"ann@example.org","page":"https://a.b/c","day":"2026-02-28","at":"2026-02-28T09:30:00+01:00"}}`,
 			shown: "day (a date such as 2026-01-31)",
+		},
+		{
+			name: "bounds", params: formWithBounds, typed: "y\n3\n131\n18\n安\n安安安安\n安安\n1,2,3\n1,2\n2\n",
+			want:  `{"action":"accept","content":{"age":18,"nick":"安安","tags":["a","b"],"site":"https://b.example"}}`,
+			shown: "expected a whole number, at least 18, at most 130",
 		},
 		{name: "no answer", params: form, typed: "Ann\nno\n", want: `{"action":"decline"}`, shown: "expected y or n"},
 		{name: "agreed in Chinese", params: `{"message":"Go on?"}`, typed: "是\n", want: `{"action":"accept","content":{}}`, shown: "Go on?"},
