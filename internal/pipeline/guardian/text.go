@@ -102,8 +102,8 @@ func (r *Reviewer) complete(ctx context.Context, system, text, session string) (
 // withoutFence removes a Markdown code fence around an answer.
 func withoutFence(answer string) string {
 	answer = strings.TrimSpace(answer)
-	if fenced, ok := strings.CutPrefix(answer, "```json"); ok {
-		answer, _ = strings.CutSuffix(fenced, "```")
+	if fenced, ok := strings.CutPrefix(answer, "```"); ok {
+		answer, _ = strings.CutSuffix(strings.TrimPrefix(fenced, "json"), "```")
 	}
 	return answer
 }

@@ -15,6 +15,7 @@ func TestVerdictsOnTexts(t *testing.T) {
 	for _, c := range []struct{ says, want string }{
 		{`{"verdict":"clean","reason":"a manual"}`, "clean"},
 		{`{"verdict":"suspicious","reason":"may be"}`, "suspicious"},
+		{"```\n{\"verdict\":\"malicious\",\"reason\":\"forges a role\"}\n```", "malicious"},
 		{"```json\n{\"verdict\":\"malicious\",\"reason\":\"forges a role\"}\n```", "malicious"},
 		{"It is clean.", ""},
 		{`{"verdict":"clean"}`, ""},
