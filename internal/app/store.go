@@ -31,8 +31,8 @@ func StoreFile(cfg *config.Config) (path string, exists bool) {
 	return path, err == nil
 }
 
-// CheckStore checks the database for damage without changing it. It may be in use. Each problem is a sentence. A file
-// that cannot even be opened is an error.
+// CheckStore checks the database for damage. It may be in use. Like every start it brings the tables of an older version
+// up to date; it changes nothing else. Each problem is a sentence. A file that cannot even be opened is an error.
 func CheckStore(ctx context.Context, cfg *config.Config) (problems []string, err error) {
 	err = withStore(ctx, cfg, "store check", func(s *store.Store) error {
 		problems, err = s.Check(ctx)
@@ -47,8 +47,11 @@ func BackupStore(ctx context.Context, cfg *config.Config, path string) error {
 	const op = "store backup"
 	return withStore(ctx, cfg, op, func(s *store.Store) error {
 		err := s.Backup(ctx, path)
-		if _, atPath := errors.AsType[*fs.PathError](err); atPath && !errors.Is(err, fs.ErrExist) {
-			return vaultadmin.FileError(op, path, err) // the database is all right
+		switch _, atPath := errors.AsType[*fs.PathError](err); {
+		case errors.Is(err, fs.ErrExist):
+			return storeError(ctx, op, path, err) // path, and not the database
+		case atPath:
+			return vaultadmin.FileError(op, path, err)
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -23,8 +24,8 @@ func cpuTime(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may contain anything
-	fields := strings.Fields(rest)
+	name := bytes.LastIndexByte(text, ')') // its end; it may contain anything
+	fields := strings.Fields(string(text[name+1:]))
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat is short: %q", pid, text)
 	}

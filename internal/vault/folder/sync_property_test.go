@@ -267,11 +267,12 @@ func (b *bench) editFolder(touched map[string]bool) {
 		}
 		touched[at] = true
 		info, err := os.Stat(b.filePath(at))
-		if err == nil {
-			b.forgetWords(old[0])
-			b.words[w] = true
-			err = os.WriteFile(b.filePath(at), []byte(strings.Replace(text, old[0], w, 1)), 0o600)
+		if err != nil {
+			b.t.Fatal(err)
 		}
+		b.forgetWords(old[0])
+		b.words[w] = true
+		err = os.WriteFile(b.filePath(at), []byte(strings.Replace(text, old[0], w, 1)), 0o600)
 		if err = errors.Join(err, os.Chtimes(b.filePath(at), info.ModTime(), info.ModTime())); err != nil {
 			b.t.Fatal(err)
 		}

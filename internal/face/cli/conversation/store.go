@@ -22,8 +22,9 @@ func StoreCommand(shared *root.Program) *cobra.Command {
 	return root.Group("store", "The file of conversations, usage and the state of keys",
 		&cobra.Command{
 			Use: "check", Short: "Check the file for damage", Args: cobra.NoArgs,
-			Long: "Checks the whole file, even while a gateway uses it, and changes nothing. If something is wrong, the\n" +
-				"exit code is 1; put a backup in its place then.",
+			Long: "Checks the whole file, even while a gateway uses it. Like every start it brings the tables of an older\n" +
+				"version up to date, and changes nothing else. If something is wrong, the exit code is 1; put a backup in\n" +
+				"its place then.",
 			RunE: func(c *cobra.Command, _ []string) error { return p.checkStore(c.Context()) },
 		},
 		&cobra.Command{

@@ -86,7 +86,7 @@ func (x *extraction) takeOver(shown string) error {
 		return diskError("write", shown, err)
 	}
 	for _, name := range old {
-		if _, wrong := datafile.Check(name); wrong == "" {
+		if filepath.IsLocal(filepath.FromSlash(name)) && name != markerFile {
 			_ = x.root.Remove(filepath.FromSlash(name)) // if it cannot be removed, writing it will fail
 		}
 	}
