@@ -16,7 +16,7 @@ const gitTexts = " commit tag merge notes stash log grep revert cherry-pick show
 
 // judgeCarried looks for denied commands in the arguments of a carrier.
 func (j *judgement) judgeCarried(name string, args []word) {
-	if name == "git" && len(args) > 0 && strings.Contains(gitTexts, " "+args[0].text+" ") {
+	if name == "git" && len(args) > 0 && args[0].fixed && strings.Contains(gitTexts, " "+args[0].text+" ") {
 		return
 	}
 	if name == "ssh" {

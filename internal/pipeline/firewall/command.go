@@ -370,7 +370,7 @@ func (j *judgement) askUnlessHarmless(words []word) {
 	}
 	switch name {
 	case "sh", "bash", "dash", "zsh":
-		if len(words) == 3 && words[1].text == "-c" && words[2].fixed {
+		if len(words) == 3 && words[1].fixed && words[1].text == "-c" && words[2].fixed {
 			j.judgeScript(words[2].text)
 			return
 		}

@@ -9,6 +9,9 @@ import (
 func (j *judgement) judgeFind(words []word) {
 	folders, rest := findFolders(words)
 	for _, w := range folders {
+		if w.starts {
+			j.report(Ask, "command.dynamic", "a file that "+w.text+" stands for may have the name of an option")
+		}
 		j.judgeRead(w)
 	}
 	if j.deletesEverything(folders, rest) {
@@ -59,7 +62,7 @@ func findFolders(words []word) (folders, rest []word) {
 		switch {
 		case words[0].text == "-f" && len(words) > 1:
 			folders, n = append(folders, words[1]), 2
-		case words[0].text == "-D" && len(words) > 1:
+		case words[0].text == "-D" && len(words) > 1 && words[1].fixed:
 			n = 2
 		}
 		words = words[n:]

@@ -286,7 +286,7 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		}
 	case "mke2fs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "parted", "wipefs", "mkswap", "blkdiscard", "hdparm", "diskutil", "format", "format.com", "diskpart", "cryptsetup", "zpool", "lvremove", "vgremove", "pvremove", "nvme":
 		if !hasOption(args, "l", "--list") && len(args) > 0 && !slices.ContainsFunc(args, func(a word) bool {
-			return a.text == "list" || a.text == "info" || a.text == "status" || a.text == "print"
+			return a.fixed && slices.Contains([]string{"list", "info", "status", "print"}, a.text)
 		}) {
 			return "it changes disks or file systems", "command.disk"
 		}

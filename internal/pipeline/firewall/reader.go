@@ -130,7 +130,7 @@ cd files
 pushd files
 popd none
 dirs none
-wait data
+wait data -p
 exit data
 return data
 shift data
@@ -277,7 +277,7 @@ func (j *judgement) onlyReads(words []word) bool {
 // withoutGlobals removes harmless options of git that stand before its command.
 func withoutGlobals(words []word) []word {
 	rest := words[1:]
-	for len(rest) > 0 {
+	for len(rest) > 0 && rest[0].fixed {
 		switch rest[0].text {
 		case "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs":
 			rest = rest[1:]
@@ -294,7 +294,7 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 	case "versions":
 		return len(args) == 1 && args[0].fixed && (args[0].text == "--version" || args[0].text == "-v" || args[0].text == "-V" || args[0].text == "version" || args[0].text == "-version")
 	case "list":
-		return len(args) == 1 && args[0].text == "list"
+		return len(args) == 1 && args[0].fixed && args[0].text == "list"
 	case "kubectl":
 		return !slices.ContainsFunc(args, func(a word) bool {
 			if strings.HasPrefix(a.text, "-") {
@@ -319,6 +319,9 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 	}
 	operands, ended := 0, false
 	for _, a := range args {
+		if !ended && rule.mayGetOption(a, operands) {
+			return false
+		}
 		if !ended && strings.HasPrefix(a.text, "-") && len(a.text) > 1 {
 			if a.text == "--" {
 				ended = true
@@ -335,6 +338,19 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 		}
 	}
 	return true
+}
+
+// readingOptions are excluded options with which a program does no more than read another file.
+const readingOptions = " -f --file --files0-from --from-file -L --rawfile --slurpfile "
+
+// mayGetOption reports whether what the shell makes of a word, after so many operands, may be an option that the rule
+// excludes.
+func (r *readerRule) mayGetOption(a word, operands int) bool {
+	if r.words[0] == "printf" && operands > 0 { // its options stand before the format
+		return false
+	}
+	return a.option && len(r.not) > 0 ||
+		a.starts && slices.ContainsFunc(r.not, func(not string) bool { return !strings.Contains(readingOptions, " "+not+" ") })
 }
 
 // kubectlOption reports whether an option only selects what is shown or formats it. Others may name a server, or a file

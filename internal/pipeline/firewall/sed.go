@@ -10,6 +10,8 @@ func (j *judgement) judgeSed(words []word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
+		case !w.fixed && strings.HasPrefix(w.text, "-"):
+			j.report(Ask, "command.dynamic", "it is not known which option of sed that is")
 		case w.text == "-n" || w.text == "-E" || w.text == "-r" || w.text == "-z" || w.text == "-u" || w.text == "--quiet" || w.text == "--regexp-extended":
 		case w.text == "-e" && i+1 < len(words):
 			i++
@@ -20,6 +22,8 @@ func (j *judgement) judgeSed(words []word) {
 		case !script:
 			script = true
 			j.judgeSedScript(w)
+		case w.starts:
+			j.report(Ask, "command.dynamic", "a file that "+w.text+" stands for may have the name of an option")
 		default:
 			j.judgeRead(w)
 		}
@@ -27,7 +31,7 @@ func (j *judgement) judgeSed(words []word) {
 }
 
 func (j *judgement) judgeSedScript(w word) {
-	if !w.fixed || !harmlessSed(w.text) {
+	if !w.fixed || w.globs || !harmlessSed(w.text) {
 		j.report(Ask, "command.unknown", "the script of sed may write files or run commands")
 	}
 }
@@ -112,7 +116,7 @@ func bracketEnd(s string) int {
 		switch {
 		case s[i] == ']':
 			return i
-		case s[i] == '\\' && i+1 < len(s) && s[i+1] == ']':
+		case s[i] == '\\' && i+1 < len(s) && (s[i+1] == ']' || s[i+1] == '['):
 			return 0
 		case s[i] == '\\':
 			i++
@@ -122,6 +126,8 @@ func bracketEnd(s string) int {
 				return 0
 			}
 			i += 2 + class + 1
+		case s[i] == '[':
+			return 0
 		}
 	}
 	return 0

@@ -8,9 +8,11 @@ import (
 
 // word is one word of a command.
 type word struct {
-	text  string
-	fixed bool // the shell expands nothing in it
-	globs bool // it is a pattern of file names
+	text   string
+	fixed  bool // the shell expands nothing in it
+	globs  bool // it is a pattern of file names
+	option bool // what the shell expands in it may make an option of it, or further words
+	starts bool // it is a pattern of file names from its first character, so that a file's name may be an option
 }
 
 // special are the characters that may stand for something else in a word without quotes.
@@ -39,10 +41,10 @@ func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted b
 		case *syntax.Lit:
 			w.appendLiteral(b, part.Value, quoted)
 		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
 			if part.Dollar && strings.Contains(part.Value, `\`) {
-				w.fixed = false
+				w.expand(b, true)
 			}
+			b.WriteString(part.Value)
 		case *syntax.DblQuoted:
 			w.appendParts(b, part.Parts, true)
 		case *syntax.ParamExp:
@@ -50,11 +52,26 @@ func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted b
 				b.WriteString("~")
 				continue
 			}
-			w.fixed = false
+			if w.fixed = false; !isCount(part) {
+				w.expand(b, quoted)
+			}
 		default:
-			w.fixed = false
+			w.expand(b, quoted)
 		}
 	}
+}
+
+// expand notes that something unknown follows what is in b. Without quotes it may be several words.
+func (w *word) expand(b *strings.Builder, quoted bool) {
+	w.fixed = false
+	if !quoted || b.Len() == 0 || b.String()[0] == '-' {
+		w.option = true
+	}
+}
+
+// isCount reports whether a parameter is a number that the shell sets: $?, $!, $# or $$.
+func isCount(p *syntax.ParamExp) bool {
+	return p.Param != nil && strings.Contains("? ! # $", p.Param.Value) && p.Exp == nil && p.Slice == nil && p.Repl == nil && !p.Excl && !p.Length
 }
 
 // appendLiteral appends s as the shell reads it: as text without quotes or, if quoted is set, within double quotes, where a backslash escapes only some
@@ -69,9 +86,9 @@ func (w *word) appendLiteral(b *strings.Builder, s string, quoted bool) {
 			continue
 		case quoted:
 		case c == '*' || c == '?' || c == '[' && s != "[":
-			w.globs = true
+			w.globs, w.starts = true, w.starts || b.Len() == 0
 		case c == '{' && strings.ContainsAny(s[i:], ",.") && strings.Contains(s[i:], "}"):
-			w.fixed = false
+			w.expand(b, true) // not into further words, but perhaps at the beginning
 		case c == '~' && b.Len() == 0 && len(s) > 1 && s[1] != '/':
 			w.fixed = false // ~user, the home of another user
 		}
