@@ -361,11 +361,8 @@ func (n *Notes) files(roots []string) func(*tool.Call) action.LocalFiles {
 				n.log.Warn("folder for local files not usable", "folder", root, "error", err)
 			}
 		}
-		if out.Allowed = len(out.Roots) > 0; !out.Allowed {
-			out.Why = "no folder is allowed: siyuan.localFileRoots in the settings is empty"
-			if len(roots) > 0 {
-				out.Why = "none of the folders of siyuan.localFileRoots in the settings can be used"
-			}
+		if out.Allowed, out.Why = len(out.Roots) > 0, "no folder is allowed: siyuan.localFileRoots in the settings is empty"; len(roots) > 0 {
+			out.Why = "none of the folders of siyuan.localFileRoots in the settings can be used"
 		}
 		return out
 	}

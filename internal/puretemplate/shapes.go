@@ -96,7 +96,7 @@ func HasWideVerb(format string) bool {
 				}
 			}
 		}
-		format = strings.TrimPrefix(verb, "%") // of %%, which is no verb
+		format = strings.TrimPrefix(verb, "%") // of %%, which prints a percent sign
 	}
 }
 

@@ -31,10 +31,10 @@
 //	requestApproxTokens, responseApproxTokens, totalApproxTokens, tokenMode
 //	requestText, responseText, requestTextTruncated, responseTextTruncated
 //
-// Tokens are estimated as a quarter of the UTF-16 length, rounded up, which counts Chinese
-// short; the sizes in bytes are exact. The request is the arguments, the response what the
+// Tokens are estimated as a quarter of the UTF-16 length, rounded up, which undercounts
+// Chinese; the sizes in bytes are exact. The request is the arguments, the response what the
 // model reads: the texts of the result, or its structured content if it has no text. If a result
-// arrives while 16 MiB of arguments and results wait to be measured, its response is measured as a
-// whole, in bytes. The fields of the last row are written only if the user has asked for texts. A line with
+// arrives while 16 MiB of arguments and results wait to be measured, responseChars is the number of
+// bytes of the whole result. The fields of the last row are written only if the user has asked for texts. A line with
 // "note":"dropped" says how many calls before it were not kept.
 package analytics

@@ -23,8 +23,8 @@ const (
 	maxText     = 500     // bytes of a description or of a text of the person
 	maxString   = 600     // bytes of one argument
 	maxArgs     = 4 << 10 // bytes of all arguments
-	maxAnswer   = 300     // tokens
-	maxReply    = 4 << 10 // bytes of an answer
+	maxTokens   = 300     // of an answer
+	maxBytes    = 4 << 10 // of an answer
 	maxReason   = 200     // characters
 	maxCategory = 8
 )

@@ -303,7 +303,7 @@ func (f *fileText) definitionsAfter(sections []section, body string) string {
 			}
 		}
 	}
-	if between.Len() > 0 { // a definition cannot interrupt a paragraph (CommonMark 0.31.2, section 4.7)
+	if between.Len() > 0 { // in CommonMark a definition cannot interrupt a paragraph
 		between.WriteString(strings.TrimLeft(after.String(), "\r\n"))
 		return f.end + between.String()
 	}

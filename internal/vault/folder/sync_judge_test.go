@@ -32,7 +32,7 @@ func (l fileState) isSameFile(o fileState) bool {
 }
 
 // readStates returns the state of all files of the folder, without following links.
-func (b *bench) readStates() map[string]fileState {
+func (b *randomSync) readStates() map[string]fileState {
 	b.t.Helper()
 	found := map[string]fileState{}
 	err := filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
@@ -80,7 +80,7 @@ func differences(was, is map[string]fileState) (list []string) {
 // edited in the notebook; both is how many of them were edited in the folder as well. In files of fileOf only the edited blocks
 // may have changed. All other files must be as they were, with the same time, except for the targets of links to renamed files
 // and for anchors of blocks. It returns how many files were kept twice, because both sides had changed.
-func (b *bench) judgeSync(before map[string]fileState, fileOf map[string]bool, both int) (conflicts int) {
+func (b *randomSync) judgeSync(before map[string]fileState, fileOf map[string]bool, both int) (conflicts int) {
 	b.t.Helper()
 	after := b.readStates()
 	newText := map[string]int{}
@@ -138,7 +138,7 @@ func countCopies(files map[string]fileState) (n int) {
 func isCopy(at string) bool { return strings.Contains(path.Base(at), "(con") }
 
 // isForgotten reports whether all words of a text were removed on purpose.
-func (b *bench) isForgotten(text string) bool {
+func (b *randomSync) isForgotten(text string) bool {
 	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return b.words[w] })
 }
 
@@ -182,7 +182,7 @@ func onlyLinksDiffer(before, after string) bool {
 
 // keepsLines reports whether a file whose document was edited still has all its lines. Only blocks with a link, whose target may
 // have been renamed, and blocks with a word that was removed on purpose may be missing. Lines may have got the anchor of a block.
-func (b *bench) keepsLines(before, after string) bool {
+func (b *randomSync) keepsLines(before, after string) bool {
 	kept := map[string]bool{}
 	for line := range strings.Lines(after) {
 		line = strings.TrimRight(line, "\r\n")
@@ -210,7 +210,7 @@ func (b *bench) keepsLines(before, after string) bool {
 var anchorAtEnd = regexp.MustCompile(` \^[0-9A-Za-z-]+$`)
 
 // checkWords checks that every word is on both sides, and that no word is in two files unless one of them is a conflict copy.
-func (b *bench) checkWords() {
+func (b *randomSync) checkWords() {
 	b.t.Helper()
 	inNotes, inFiles := b.wordsInNotebook(), map[string]bool{}
 	holds := map[string]string{} // which file has a word
@@ -261,7 +261,7 @@ func syncUntilKilled(file, dir string) int {
 }
 
 // killDuringSync starts a process that syncs the folder and kills it after the given time. It returns 1, or 0 if the sync ended before.
-func (b *bench) killDuringSync(after time.Duration) int {
+func (b *randomSync) killDuringSync(after time.Duration) int {
 	b.t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victimEnv+"="+b.file)

@@ -34,9 +34,9 @@ var (
 	seedFlag  = flag.Uint64("seed", 0, "seed of TestSyncRandomEdits; 0 is a new one")
 )
 
-// bench is a folder and a notebook that random edits change, with a record of what both sides must hold. Texts are made of words
+// randomSync is a folder and a notebook that random edits change, with a record of what both sides must hold. Texts are made of words
 // that occur only once, so that a lost or doubled text is noticed.
-type bench struct {
+type randomSync struct {
 	t         *testing.T
 	r         *rand.Rand
 	w         *workspace.Workspace
@@ -51,24 +51,24 @@ type bench struct {
 }
 
 // newWord makes a word that occurs nowhere else.
-func (b *bench) newWord() string {
+func (b *randomSync) newWord() string {
 	b.n++
 	return fmt.Sprintf("word%dx", b.n)
 }
 
 // logStep notes what was done, for the message of a failure.
-func (b *bench) logStep(format string, args ...any) {
+func (b *randomSync) logStep(format string, args ...any) {
 	b.told = append(b.told, fmt.Sprintf(format, args...))
 }
 
 // newName makes a name that occurs nowhere else.
-func (b *bench) newName() string {
+func (b *randomSync) newName() string {
 	b.n++
 	return fmt.Sprintf("name%d", b.n)
 }
 
 // newParagraph returns a Markdown block with a new word in it.
-func (b *bench) newParagraph() string {
+func (b *randomSync) newParagraph() string {
 	w := b.newWord()
 	b.words[w] = true
 	shapes := []string{
@@ -81,16 +81,16 @@ func (b *bench) newParagraph() string {
 }
 
 // newLinks returns a paragraph with links to a page.
-func (b *bench) newLinks(to string) string {
+func (b *randomSync) newLinks(to string) string {
 	w := b.newWord()
 	b.words[w] = true
 	return w + " [[" + to + "]] and [[" + to + "|" + w + "]]"
 }
 
-var benchNames = []string{"Alpha", "beta", "Beta 2", "数据 笔记", "é" + "clair", "e\u0301tude", "CON", "a.b", "very " + strings.Repeat("long ", 20), "x#y", "100%", "q (1)"}
+var syncNames = []string{"Alpha", "beta", "Beta 2", "数据 笔记", "é" + "clair", "e\u0301tude", "CON", "a.b", "very " + strings.Repeat("long ", 20), "x#y", "100%", "q (1)"}
 
 // newText returns the text of a new file. Some of its paragraphs link to one of pages.
-func (b *bench) newText(pages []string) string {
+func (b *randomSync) newText(pages []string) string {
 	var parts []string
 	if b.r.IntN(3) == 0 {
 		parts = append(parts, "---\ntags: [one,   two]\nkey: 'some value'  # why\n---")
@@ -118,7 +118,7 @@ func (b *bench) newText(pages []string) string {
 }
 
 // pages returns the Markdown files of the folder.
-func (b *bench) pages() (list []string) {
+func (b *randomSync) pages() (list []string) {
 	_ = filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
 		if rel, _ := filepath.Rel(b.dir, at); err == nil && !d.IsDir() && strings.HasSuffix(at, ".md") {
 			list = append(list, filepath.ToSlash(rel))
@@ -129,10 +129,10 @@ func (b *bench) pages() (list []string) {
 }
 
 // filePath returns the absolute path of a file of the folder.
-func (b *bench) filePath(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+func (b *randomSync) filePath(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
 
 // write writes a file in place. Now and then its time is one of the past or the future, as after a change of the clock.
-func (b *bench) write(name, text string) {
+func (b *randomSync) write(name, text string) {
 	b.t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(b.filePath(name)), 0o700), os.WriteFile(b.filePath(name), []byte(text), 0o600)); err != nil {
 		b.t.Fatal(err)
@@ -144,7 +144,7 @@ func (b *bench) write(name, text string) {
 }
 
 // save writes a file as editors do: in place, or as a new file that replaces it.
-func (b *bench) save(name, text string) {
+func (b *randomSync) save(name, text string) {
 	b.t.Helper()
 	if b.r.IntN(2) == 0 {
 		b.write(name, text)
@@ -168,7 +168,7 @@ func wordsOf(text string) (list []string) {
 }
 
 // forgetWords marks the words of a text as removed on purpose.
-func (b *bench) forgetWords(text string) {
+func (b *randomSync) forgetWords(text string) {
 	for _, w := range wordsOf(text) {
 		delete(b.words, w)
 		b.forgotten[w] = true
@@ -176,14 +176,14 @@ func (b *bench) forgetWords(text string) {
 }
 
 // rememberWords marks the words of a text as present again.
-func (b *bench) rememberWords(text string) {
+func (b *randomSync) rememberWords(text string) {
 	for _, w := range wordsOf(text) {
 		b.words[w] = true
 	}
 }
 
 // editFolder does one random edit in the folder, to a file that touched does not have.
-func (b *bench) editFolder(touched map[string]bool) {
+func (b *randomSync) editFolder(touched map[string]bool) {
 	pages := b.pages()
 	free := slices.DeleteFunc(slices.Clone(pages), func(at string) bool { return touched[at] })
 	const kinds, newFile = 14, 8 // the kinds of edits that the switch below tells apart; a new file is its default, and needs no free file
@@ -283,7 +283,7 @@ func (b *bench) editFolder(touched map[string]bool) {
 		b.write(name, "PNG "+b.newName())
 		b.logStep("attachment %s", name)
 	default:
-		name := benchNames[b.r.IntN(len(benchNames))]
+		name := syncNames[b.r.IntN(len(syncNames))]
 		if b.r.IntN(2) == 0 {
 			name += " " + b.newName()
 		}
@@ -300,7 +300,7 @@ func (b *bench) editFolder(touched map[string]bool) {
 }
 
 // read returns the text of a file of the folder.
-func (b *bench) read(at string) string {
+func (b *randomSync) read(at string) string {
 	data, err := os.ReadFile(b.filePath(at))
 	if err != nil {
 		b.t.Fatal(err)
@@ -309,7 +309,7 @@ func (b *bench) read(at string) string {
 }
 
 // editNotebook does one random edit in the notebook, to a document that touched does not have.
-func (b *bench) editNotebook(touched map[string]bool) {
+func (b *randomSync) editNotebook(touched map[string]bool) {
 	err := b.w.Update(b.t.Context(), func(tx *workspace.Tx) error {
 		var box *tree.Notebook
 		for _, n := range tx.Notebooks() {
@@ -348,7 +348,7 @@ func (b *bench) editNotebook(touched map[string]bool) {
 			b.rememberWords(markup.Export(d.Root))
 			b.logStep("replace in document %s", d.HPath())
 		case 5: // another title
-			d.Root.Attrs["title"] = benchNames[b.r.IntN(len(benchNames))] + " / " + b.newName()
+			d.Root.Attrs["title"] = syncNames[b.r.IntN(len(syncNames))] + " / " + b.newName()
 			b.logStep("title of %s", d.HPath())
 		case 6: // moved below another document, or to the top where there is none
 			var parent *tree.Document
@@ -373,7 +373,7 @@ func (b *bench) editNotebook(touched map[string]bool) {
 			target := docs[b.r.IntN(len(docs))]
 			w := b.newWord()
 			b.words[w] = true
-			nd := tx.AddDocument(box, d, benchNames[b.r.IntN(len(benchNames))]+" "+b.newName(), "",
+			nd := tx.AddDocument(box, d, syncNames[b.r.IntN(len(syncNames))]+" "+b.newName(), "",
 				tx.Identify(markup.Parse(w+" (("+target.ID()+" '"+target.Title()+"'))\n\n"+b.newParagraph()+"\n\n#tag#")))
 			touched[nd.ID()] = true
 			b.logStep("new document %s", nd.HPath())
@@ -386,7 +386,7 @@ func (b *bench) editNotebook(touched map[string]bool) {
 }
 
 // wordsInNotebook returns the words that the documents of the notebook hold.
-func (b *bench) wordsInNotebook() map[string]bool {
+func (b *randomSync) wordsInNotebook() map[string]bool {
 	found := map[string]bool{}
 	err := b.w.View(b.t.Context(), func(tx *workspace.Tx) error {
 		for _, box := range tx.Notebooks() {
@@ -405,7 +405,7 @@ func (b *bench) wordsInNotebook() map[string]bool {
 }
 
 // editBoth changes a file and its document, which were equal after the last sync.
-func (b *bench) editBoth(files, docs map[string]bool) {
+func (b *randomSync) editBoth(files, docs map[string]bool) {
 	var row workspace.Imported
 	err := b.w.Update(b.t.Context(), func(tx *workspace.Tx) error {
 		var rows []workspace.Imported
@@ -473,7 +473,7 @@ func TestSyncRandomEdits(t *testing.T) {
 		}
 		before := b.readStates()
 		touched := b.filesOf(docs)
-		both, fileOf := 0, maps.Clone(touched)
+		both, changedFiles := 0, maps.Clone(touched)
 		for at := range touched {
 			if files[at] {
 				both++
@@ -481,7 +481,7 @@ func TestSyncRandomEdits(t *testing.T) {
 		}
 		for to, from := range b.moved {
 			if touched[from] {
-				fileOf[to] = true
+				changedFiles[to] = true
 			}
 		}
 		switch b.r.IntN(4) {
@@ -497,7 +497,7 @@ func TestSyncRandomEdits(t *testing.T) {
 			t.Errorf("a dry run said that %q are kept twice, and %q were\n%s", planned, real, b.lastSteps())
 		}
 		b.logStep("synced")
-		conflicts += b.judgeSync(before, fileOf, both)
+		conflicts += b.judgeSync(before, changedFiles, both)
 		b.wantIdle(all)
 		b.checkWords()
 	}
@@ -516,10 +516,10 @@ func pagesKeptTwice(r folder.SyncReport) (paths []string) {
 }
 
 // newBench returns the folder that a test begins with, and an empty vault.
-func newBench(t *testing.T, seed uint64) *bench {
+func newBench(t *testing.T, seed uint64) *randomSync {
 	t.Helper()
 	dir := t.TempDir()
-	b := &bench{
+	b := &randomSync{
 		t: t, r: rand.New(rand.NewPCG(seed, 1)), file: filepath.Join(dir, "vault.db"), dir: filepath.Join(dir, "notes"),
 		words: map[string]bool{}, forgotten: map[string]bool{}, moved: map[string]string{}, kept: map[string]bool{},
 	}
@@ -546,7 +546,7 @@ func newBench(t *testing.T, seed uint64) *bench {
 }
 
 // syncAndCancel begins a sync and cancels its context when it reports progress.
-func (b *bench) syncAndCancel(o folder.SyncOptions) {
+func (b *randomSync) syncAndCancel(o folder.SyncOptions) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	defer cancel()
 	after := b.r.IntN(6)
@@ -563,7 +563,7 @@ func (b *bench) syncAndCancel(o folder.SyncOptions) {
 
 // wantIdle syncs twice. The second of these, which is the third since the edits, must find nothing to do and write nothing
 // on either side.
-func (b *bench) wantIdle(o folder.SyncOptions) {
+func (b *randomSync) wantIdle(o folder.SyncOptions) {
 	b.t.Helper()
 	syncFolder(b.t, b.w, b.dir, o)
 	before, files := dumpVault(b.t, b.w), b.readStates()
@@ -580,10 +580,10 @@ func (b *bench) wantIdle(o folder.SyncOptions) {
 }
 
 // lastSteps returns what was done last, a line each.
-func (b *bench) lastSteps() string { return strings.Join(b.told[max(0, len(b.told)-120):], "\n") }
+func (b *randomSync) lastSteps() string { return strings.Join(b.told[max(0, len(b.told)-120):], "\n") }
 
 // filesOf returns the paths of the files of documents after the last sync.
-func (b *bench) filesOf(docs map[string]bool) map[string]bool {
+func (b *randomSync) filesOf(docs map[string]bool) map[string]bool {
 	found := map[string]bool{}
 	err := b.w.View(b.t.Context(), func(tx *workspace.Tx) error {
 		for _, o := range tx.Origins() {
@@ -602,7 +602,7 @@ func (b *bench) filesOf(docs map[string]bool) map[string]bool {
 }
 
 // randomPages returns the paths of up to three of the first n pages.
-func (b *bench) randomPages(n int) (list []string) {
+func (b *randomSync) randomPages(n int) (list []string) {
 	for range min(n, 3) {
 		i := b.r.IntN(n)
 		list = append(list, fmt.Sprintf("d%d/Page %d.md", i%7, i))

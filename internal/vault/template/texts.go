@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,13 +62,15 @@ var textFunctions = map[string]function{
 	"hasSuffix":  textPairFunction(0, func(a, b string) any { return strings.HasSuffix(b, a) }),
 	"regexMatch": {params: "ss", call: func(_ *run, a []any) (any, error) {
 		re, err := compileRegexp(a)
+		if _, ok := errors.AsType[*syntax.Error](err); ok { // Sprig takes it for an expression that matches nothing
+			err = nil
+		}
 		return re != nil && re.MatchString(a[1].(string)), err
 	}},
 	"regexFind": {params: "ss", growth: 1, call: func(_ *run, a []any) (any, error) {
 		re, err := compileRegexp(a)
-		if re == nil && err == nil {
-			_, err = regexp.Compile(a[0].(string))
-			err = fmt.Errorf("regexp: Compile(`%s`): %w", a[0], err)
+		if syntaxErr, ok := errors.AsType[*syntax.Error](err); ok {
+			err = fmt.Errorf("regexp: Compile(`%s`): %w", a[0], syntaxErr)
 		}
 		if err != nil {
 			return nil, err
@@ -126,8 +129,8 @@ var textFunctions = map[string]function{
 	"wordCount":  {params: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
-// compileRegexp compiles a regular expression; nil if it is invalid. To bound the time, it is an error if the
-// expression or the text is too long, or both together may take too long.
+// compileRegexp compiles a regular expression. The error is a [*syntax.Error] if it is invalid. To bound the time, it is
+// also an error if the expression or the text is too long, or both together may take too long.
 func compileRegexp(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10
 	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
@@ -137,16 +140,15 @@ func compileRegexp(a []any) (*regexp.Regexp, error) {
 	if puretemplate.MatchWork(a[0].(string), len(a[1].(string))) > maxWork {
 		return nil, errors.New("takes no expression with so many repetitions for a text of this length: repeat less or search a shorter text")
 	}
-	re, _ := regexp.Compile(a[0].(string))
-	return re, nil
+	return regexp.Compile(a[0].(string))
 }
 
-// textFunction returns a function from a text to a text.
+// textFunction returns a function from a text to a text, which may become grows times as long.
 func textFunction(grows int, change func(string) string) function {
 	return function{params: "s", growth: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
 }
 
-// textPairFunction returns a function that takes two texts.
+// textPairFunction returns a function that takes two texts, whose result is at most grows times as long as both.
 func textPairFunction(grows int, of func(a, b string) any) function {
 	return function{params: "ss", growth: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
@@ -279,15 +281,15 @@ func joinSpaced(a []any, change func(string) string) string {
 
 var errRepeat = errors.New("strings: negative Repeat count")
 
-// repeat returns a text n times. It counts the result count times.
-func repeat(r *run, s string, n, count int) (string, error) {
+// repeat returns a text n times. uses is how often the caller puts the result into its own, which counts for the budget.
+func repeat(r *run, s string, n, uses int) (string, error) {
 	if n < 0 {
 		return "", errRepeat
 	}
 	if s != "" && n > maxBuilt/len(s) {
 		return "", errBuilt
 	}
-	if err := r.countBytes(n * len(s) * count); err != nil {
+	if err := r.countBytes(n * len(s) * uses); err != nil {
 		return "", err
 	}
 	return strings.Repeat(s, n), nil

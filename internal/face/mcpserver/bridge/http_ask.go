@@ -15,7 +15,7 @@ import (
 	"collie/internal/mcp"
 )
 
-// This file makes one request to a gateway over HTTP and follows its answer, also after the connection broke.
+// This file makes one request to a gateway over HTTP and follows its answer, even after the connection breaks.
 
 // ask makes a request; see [link].
 func (l *httpLink) ask(f *request, generation int) error {
@@ -28,7 +28,7 @@ func (l *httpLink) ask(f *request, generation int) error {
 		return l.follow(f, generation, resp)
 	case code == http.StatusOK:
 		return l.deliverBody(f, resp)
-	case isGoneStatus(code) && !(f.modern && code == http.StatusNotFound):
+	case isGoneStatus(code) && !(f.modern && code == http.StatusNotFound): // the modern era has no sessions, so 404 is an answer
 		discard(resp.Body)
 		return l.lostIfGone(resp)
 	case code/100 == 2:
@@ -110,7 +110,7 @@ func (l *httpLink) deliverRefusal(f *request, resp *http.Response) error {
 	m, err := mcp.Parse(raw)
 	switch {
 	case err == nil && m.Error != nil && !isInteger(mcp.Get(m.Error, "code")):
-		// The listener's own refusal. A client that got it as it is would not take it for an answer and would go on waiting.
+		// The listener's own refusal. As it is, a client would not recognize it as an answer and would go on waiting.
 		message := mcp.GetString(m.Error, "message")
 		if hint := mcp.GetString(m.Error, "hint"); hint != "" {
 			message += "; " + hint
@@ -214,7 +214,7 @@ func (l *httpLink) resume(ctx context.Context, last string) (*http.Response, err
 	return nil, &streamError{resp.StatusCode, mcp.GetString(json.RawMessage(raw), "error", "message")}
 }
 
-// streamError says that a gateway does not have this stream any more.
+// streamError says that a gateway did not continue a stream.
 type streamError struct {
 	status  int
 	message string

@@ -1,6 +1,6 @@
 package access
 
-// Former names of actions, which older tool configs use.
+// Former names of actions, which older tool configs use, and members of tool configs that are not tools.
 
 // flatNames maps names from when every action was a tool of its own to the current tool and action. Several names may
 // map to one action. An empty target means that the action is gone.
@@ -126,7 +126,7 @@ var flatNames = map[string]currentAction{
 	"get_boot_progress": {},
 }
 
-// currentAction is a current action.
+// currentAction is what an action is called now.
 type currentAction struct{ tool, action string }
 
 // formerNames maps former names of actions within their tool: tool → old name → current name.
@@ -152,7 +152,7 @@ var formerNames = map[string]map[string]string{
 	"flashcard": {"skip_review_card": "review_card", "add_card": "create_card"},
 }
 
-// elsewhereNames are members of a tool config that are valid even if no known tool has that name.
+// elsewhereNames are members of a tool config that are not names of tools, or of tools that are not known here.
 var elsewhereNames = map[string]bool{
 	"extension": true, "feedback": true, "mcpApps": true, "userRulesText": true,
 	"agentSiyuanMemoryText": true, "agentSiyuanMemoryUpdatedAt": true,

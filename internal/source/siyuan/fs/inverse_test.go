@@ -42,7 +42,8 @@ func TestMoveCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// TestMoveByOtherWordsCanBeTakenBack: the inverse call names places as they are, in whatever words the call named them.
+// TestMoveByOtherWordsCanBeTakenBack: the inverse call names places as they are, however the call named them. twin is
+// the path of a second document, which may be the same as that of another.
 func TestMoveByOtherWordsCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ hpath, from, to, twin string }{

@@ -66,7 +66,7 @@ func getVersion() *action.Action {
 
 type getCurrentTimeResult struct {
 	Time int64  `json:"currentTime" about:"milliseconds since 1970"`
-	ISO  string `json:"iso" about:"the same in words, UTC"`
+	ISO  string `json:"iso" about:"the same in RFC 3339, UTC"`
 }
 
 // getCurrentTime returns the action get_current_time of the tool system.

@@ -31,8 +31,9 @@ type refresher struct {
 	wg      sync.WaitGroup
 }
 
-// scheduleRetry plans another attempt for lists that could not be fetched, after an ever longer wait.
-func (r *refresher) scheduleRetry(changed map[tool.ChangeKind]bool) {
+// noteFailure marks lists that could not be fetched. [refresher.run], in which this happens, starts the timer for the next
+// attempt when it ends.
+func (r *refresher) noteFailure(changed map[tool.ChangeKind]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending == nil {
@@ -81,11 +82,9 @@ func (r *refresher) run() {
 	}
 	r.running = true
 	r.wg.Add(1)
-	r.mu.Unlock()
-	defer r.wg.Done()
-	r.mu.Lock()
 	before := r.failed
 	r.mu.Unlock()
+	defer r.wg.Done()
 	r.listing.refetch(changed)
 	r.mu.Lock()
 	r.running = false
@@ -116,15 +115,15 @@ func (l *Listing) Ask(kind tool.ChangeKind) { l.refresh.ask(kind) }
 func (l *Listing) refetch(changed map[tool.ChangeKind]bool) {
 	starting := l.opts.Starting() // before Feed: if the start ends in between, its connection is there
 	f := l.Feed()
-	standing := f != nil && f.Alive()
-	if !standing && starting { // the start may have fetched the lists before they changed
+	connected := f != nil && f.Alive()
+	if !connected && starting { // the start may have fetched the lists before they changed
 		for kind := range changed {
 			l.Ask(kind)
 		}
 		return
 	}
-	if standing && !l.Refresh(l.opts.Life, f, changed) {
-		l.refresh.scheduleRetry(changed)
+	if connected && !l.Refresh(l.opts.Life, f, changed) {
+		l.refresh.noteFailure(changed)
 	}
 }
 
@@ -142,23 +141,23 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 	}
 	wg.Wait()
 	ok = true
-	came := maps.Clone(changed)
+	fetched := maps.Clone(changed)
 	for i, err := range errs {
 		if err == nil {
 			continue
 		}
 		ok = false
 		kind := Kind(i).change()
-		delete(came, kind)
+		delete(fetched, kind)
 		if f.Alive() && ctx.Err() == nil { // otherwise the failure says nothing about the list
 			l.opts.Log.Warn("list not refreshed, the old one stays", "kind", string(kind), "error", err)
 			l.opts.Cache.Failed(l.opts.Name, "list_failed")
 		}
 	}
-	for kind := range came {
+	for kind := range fetched {
 		delete(changed, kind)
 	}
-	if len(came) > 0 && !changed[tool.ToolsChanged] { // a stored entry records when its tools were confirmed
+	if len(fetched) > 0 && !changed[tool.ToolsChanged] { // not if the tools failed, since an entry records when they were confirmed
 		l.keep(f)
 	}
 	return ok
