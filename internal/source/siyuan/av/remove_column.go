@@ -63,10 +63,7 @@ func removeColumn(p retryWaits) *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		r.RefreshDatabase(a.AVID)
-		if a.RemoveRelationDest && c.Column.Relation != nil {
-			r.RefreshDatabase(c.Column.Relation.Database)
-		}
+		refreshDatabases(r)
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Column(a.KeyID) == nil }) {
 			return nil, notYetStoredError("remove column of", a.AVID, "the kernel accepted the removal, but the column is still there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": a.KeyID})
@@ -98,25 +95,23 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	return []action.Target{partTarget(r, "column", id, c.Column.Name)}, nil
 }
 
-// relationDest returns the related database that loses its column along with the removed one.
+// relationDest returns the related database if it changes too: the other end of a two-way relation is removed along
+// with the column, or becomes an ordinary relation.
 func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
-	if r.Text("removeRelationDest") != "true" {
-		return nil, nil
-	}
 	db, err := loadDatabase(ctx, r, r.Target("avID").ID)
 	if err != nil {
 		return nil, err
 	}
 	c := db.Column(kernel.ID(r.Text("keyID")))
-	if c == nil || c.Column.Relation == nil || c.Column.Relation.Database == db.ID {
+	if c == nil || !isRelatedElsewhere(db, &c.Column) || !c.Column.Relation.TwoWay && r.Text("removeRelationDest") != "true" {
 		return nil, nil
 	}
-	t, err := owningTarget(ctx, r, c.Column.Relation.Database)
-	if tool.KindOf(err) == tool.NotFound { // the original error would name the database
-		err = &tool.Error{
-			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",
-			Hint: "remove the column without removeRelationDest",
-		}
+	hint := "remove the column without removeRelationDest"
+	if c.Column.Relation.TwoWay {
+		hint = levelsHint
 	}
-	return []action.Target{t}, err
+	return relatedDatabase(ctx, r, &c.Column, &tool.Error{
+		Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID),
+		Message: "the database that this relation is to may not be written", Hint: hint,
+	})
 }

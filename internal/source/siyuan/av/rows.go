@@ -211,7 +211,10 @@ func removeRows(p retryWaits) *action.Action {
 		Tool: "av", Name: "remove_rows", Purpose: "Remove rows; blocks that they are bound to stay", Dangerous: true,
 		Guide: "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
 		Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
-		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
+		Needs: []action.Need{
+			needsDatabase(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows),
+			action.On(access.Write, "the databases of two-way relations", "", mirroringDatabases),
+		},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
 		Result:  removeRowsResult{},
@@ -231,7 +234,7 @@ func removeRows(p retryWaits) *action.Action {
 		if err := transact(ctx, r, through, kernel.Operation{"action": "removeAttrViewBlock", "srcIDs": a.SrcIDs, "avID": a.AVID}); err != nil {
 			return nil, err
 		}
-		r.RefreshDatabase(a.AVID)
+		refreshDatabases(r)
 		remaining := a.SrcIDs
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
 			remaining = slices.DeleteFunc(slices.Clone(a.SrcIDs), func(id kernel.ID) bool {

@@ -230,7 +230,7 @@ func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Da
 		at, err := r.Database(ctx, related)
 		switch {
 		case tool.KindOf(err) == tool.NotFound, err == nil && r.Levels.Of(at.Notebook) < level:
-			return relationDeniedError(c, level)
+			return relationDeniedError(c, level, "leave this cell out; collie siyuan permission list shows the levels")
 		case err != nil:
 			return err
 		}
@@ -262,14 +262,4 @@ func differingCells(db *kernel.Database, writes []write) []map[string]any {
 		}
 	}
 	return out
-}
-
-// relationDeniedError returns the error for a relation to a database that the caller may not access. It does not reveal which one.
-func relationDeniedError(c *kernel.Column, need access.Level) error {
-	return &tool.Error{
-		Op: "check", Kind: tool.Denied, Subject: string(c.ID),
-		Message: fmt.Sprintf("column %q is related to a database that the levels do not allow to %s", c.Name, need.Verb()),
-		Hint:    "leave this cell out; collie siyuan permission list shows the levels",
-		Facts:   map[string]any{"required_permission": need.Verb()},
-	}
 }

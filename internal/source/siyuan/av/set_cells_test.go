@@ -147,7 +147,7 @@ func TestSetCellsRelation(t *testing.T) {
 	}
 	w.Levels[w.secret] = access.Read // a two-way relation writes there too
 	w.Must(t, a, call("20240801130100-second1"))
-	w.transact(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": true, "backRelationKeyID": kernel.NewID()})
+	w.relate(column, true)
 	w.Refused(w.t, a, call("20240801130100-second1"), tool.Denied)
 	w.Refused(w.t, a, args("avID", db, "rowID", own, "columnID", w.addColumn("relation"), "valueType", "relation", "relationBlockIDs", []string{"x"}), tool.Invalid)
 }

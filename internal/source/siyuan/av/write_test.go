@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/action/actiontest"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/kernel/kerneltest"
@@ -317,6 +318,96 @@ func TestRemoveColumnWithItsOtherEnd(t *testing.T) {
 	w.Must(t, a, call)
 }
 
+// Of a two-way relation the other end changes also where it stays: it becomes an ordinary relation.
+func TestRemoveColumnOfATwoWayRelation(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t)
+	a := findAction(t, "remove_column")
+	key := w.addRelation(w.secret)
+	w.relate(key, true)
+	w.checkOtherEndGuarded(a, args("avID", db, "keyID", key))
+	w.checkOtherEndGuarded(a, args("avID", db, "keyID", key, "removeRelationDest", true))
+	w.ResetCalls()
+	w.Must(t, a, args("avID", db, "keyID", key))
+	w.checkReloaded(db, other)
+
+	key = w.addColumn("relation") // one-way: the other database does not change
+	w.relate(key, false)
+	w.Levels[w.secret] = access.Read
+	w.ResetCalls()
+	w.Must(t, a, args("avID", db, "keyID", key))
+	w.checkReloaded(db)
+	delete(w.Levels, w.secret)
+
+	key = w.addColumn("relation")
+	w.relate(key, true)
+	if err := w.Client.Delete(t.Context(), otherB); err != nil {
+		t.Fatal(err)
+	}
+	w.Levels[w.secret] = access.Read // which may have had the other database, that no block shows any more
+	w.Refused(w.t, a, args("avID", db, "keyID", key), tool.Denied)
+	w.Levels[w.secret] = access.Write
+	w.Must(t, a, args("avID", db, "keyID", key))
+}
+
+// Rows that are removed are also removed from the cells of the other end of a two-way relation.
+func TestRemoveRowsOfATwoWayRelation(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t)
+	a := findAction(t, "remove_rows")
+	key := w.addRelation(w.secret)
+	w.Levels[w.secret] = access.Read
+	w.Must(t, a, args("avID", db, "srcIDs", []kernel.ID{rowS})) // the relation is one-way
+	delete(w.Levels, w.secret)
+	w.relate(key, true)
+	for _, row := range []kernel.ID{own, rowA} { // rowA is related to nothing, which may be hidden
+		w.checkOtherEndGuarded(a, args("avID", db, "srcIDs", []kernel.ID{row}))
+	}
+	w.ResetCalls()
+	w.Must(t, a, args("avID", db, "srcIDs", []kernel.ID{own}))
+	w.checkReloaded(db, other)
+}
+
+// checkOtherEndGuarded checks that a call needs rw on the database other, and does not name it to those who may not read it.
+func (w *workspace) checkOtherEndGuarded(a *action.Action, call string) {
+	w.t.Helper()
+	defer delete(w.Levels, w.secret)
+	w.Levels[w.secret] = access.Read
+	w.Refused(w.t, a, call, tool.Denied)
+	w.Levels[w.secret] = access.None
+	e := w.Refused(w.t, a, call, tool.Denied)
+	if text := string(e.Payload()); strings.Contains(text, string(other)) || strings.Contains(text, string(w.secret)) {
+		w.t.Errorf("what is hidden is named: %s", text)
+	}
+	if strings.Contains(e.Hint, "removeRelationDest") {
+		w.t.Errorf("the hint %q does not help", e.Hint)
+	}
+}
+
+// checkReloaded checks which databases were reloaded.
+func (w *workspace) checkReloaded(want ...kernel.ID) {
+	w.t.Helper()
+	var got []kernel.ID
+	for _, body := range w.Asked("/api/ui/reloadAttributeView") {
+		got = append(got, kernel.ID(body.Get("id").Str))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("reloaded (-want +got):\n%s", diff)
+	}
+}
+
+// relate makes a column of the database db a relation to the database other.
+func (w *workspace) relate(column kernel.ID, twoWay bool) {
+	w.t.Helper()
+	back := kernel.ID("")
+	if twoWay {
+		back = kernel.NewID()
+	}
+	w.transact(kernel.Operation{
+		"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": twoWay, "backRelationKeyID": back, "name": "", "format": "",
+	})
+}
+
 // addRelation adds a relation to a second database in a notebook, with two rows, and relates the
 // first database's own row to both.
 func (w *workspace) addRelation(notebook kernel.ID) (column kernel.ID) {
@@ -327,7 +418,7 @@ func (w *workspace) addRelation(notebook kernel.ID) (column kernel.ID) {
 		map[string]any{"itemID": "20240801130101-second2", "id": w.hidden, "isDetached": false},
 	}})
 	column = w.addColumn("relation")
-	w.transact(kernel.Operation{"action": "updateAttrViewColRelation", "avID": db, "id": other, "keyID": column, "isTwoWay": false, "name": "", "format": ""})
+	w.relate(column, false)
 	w.setCell(db, own, column, map[string]any{"type": "relation", "relation": map[string]any{
 		"blockIDs": []string{"20240801130100-second1", "20240801130101-second2"},
 	}})
