@@ -96,6 +96,9 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.checkOutside(ctx, r, ids, before); err != nil {
+		return nil, err
+	}
 	bare, err := a.needsNewList(r, ids, before)
 	if err != nil {
 		return nil, err
@@ -144,6 +147,14 @@ func (a *moveArgs) anchor() kernel.ID {
 	return a.ParentID
 }
 
+// anchorParam returns the name of the argument with the anchor.
+func (a *moveArgs) anchorParam() string {
+	if a.PreviousID != "" {
+		return "previousID"
+	}
+	return "parentID"
+}
+
 // checkedIDs returns the blocks to move, in the requested order, or an error for arguments that contradict each other.
 func (a *moveArgs) checkedIDs(r *action.Request) ([]kernel.ID, error) {
 	ids := a.IDs
@@ -161,12 +172,8 @@ func (a *moveArgs) checkedIDs(r *action.Request) ([]kernel.ID, error) {
 	if len(action.Distinct(ids)) != len(ids) {
 		return nil, r.Invalid("ids", "names a block twice")
 	}
-	to, param := a.anchor(), "previousID"
-	if a.PreviousID == "" {
-		param = "parentID"
-	}
-	if slices.Contains(ids, to) {
-		return nil, r.Invalid(param, fmt.Sprintf("is %s, which is itself to be moved", to))
+	if to := a.anchor(); slices.Contains(ids, to) {
+		return nil, r.Invalid(a.anchorParam(), fmt.Sprintf("is %s, which is itself to be moved", to))
 	}
 	for _, param := range []string{"id", "ids"} {
 		for _, t := range r.Targets(param) {
@@ -183,8 +190,27 @@ func (a *moveArgs) checkedIDs(r *action.Request) ([]kernel.ID, error) {
 	return ids, refuseNotebookPage(r, "parentID", r.Target("parentID"))
 }
 
-// findAstray checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place, such as
-// one moved into itself. It returns the blocks that ended up elsewhere, for example because the kernel put a list
+// checkOutside returns an error if the anchor is inside one of the blocks to move. The kernel would leave that block in
+// place, without an error and after moving the others. An anchor right below its document costs no request, any other one a request a
+// level.
+func (a *moveArgs) checkOutside(ctx context.Context, r *action.Request, ids []kernel.ID, nodes map[kernel.ID]kernel.Node) error {
+	root, passed := r.Target(a.anchorParam()).Root, map[kernel.ID]bool{}
+	for up := nodes[a.anchor()].ParentID; up != "" && up != root && !passed[up]; {
+		if slices.Contains(ids, up) {
+			return r.Invalid(a.anchorParam(), fmt.Sprintf("is inside %s, which is itself to be moved", up))
+		}
+		passed[up] = true
+		at, err := r.Kernel.Nodes(ctx, []kernel.ID{up})
+		if err != nil {
+			return err
+		}
+		up = at[up].ParentID
+	}
+	return nil
+}
+
+// findAstray checks where the moved blocks are now. The kernel answers code 0 even if it leaves a block in place.
+// It returns the blocks that ended up elsewhere, for example because the kernel put a list
 // around an item.
 func (a *moveArgs) findAstray(ctx context.Context, r *action.Request, ids []kernel.ID, before map[kernel.ID]kernel.Node) (astray []kernel.ID, err error) {
 	ask := slices.Clone(ids)

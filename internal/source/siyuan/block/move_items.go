@@ -98,11 +98,3 @@ func emptyList(id kernel.ID, subtype string) string {
 	return fmt.Sprintf(`<div data-subtype="%s" data-node-id="%s" data-type="NodeList" class="list">`+
 		`<div class="protyle-attr" contenteditable="false"></div></div>`, subtype, id)
 }
-
-// anchorParam returns the name of the argument with the anchor.
-func (a *moveArgs) anchorParam() string {
-	if a.PreviousID != "" {
-		return "previousID"
-	}
-	return "parentID"
-}

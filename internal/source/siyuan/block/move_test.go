@@ -1,6 +1,7 @@
 package block_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,9 +77,46 @@ func TestMoveRefuses(t *testing.T) {
 }
 
 func TestMoveSeesThatABlockStayed(t *testing.T) {
-	w := newWorkspace(t, "- a\n\npara")
-	item := w.Children(w.t, w.blocks[0])[0]
-	w.Failed(t, findAction(t, "move"), args("id", w.blocks[0], "parentID", item), kernel.Mismatch)
+	w := newWorkspace(t, "a\n\nb\n\nc")
+	b := w.blocks
+	w.OwnForm(t, "/api/block/moveBlock", `"previousID":"`+string(b[0]), `"previousID":"`+string(b[1]))
+	w.Failed(t, findAction(t, "move"), args("id", b[2], "previousID", b[0]), kernel.Mismatch)
+}
+
+// A kernel leaves a block that is moved into itself where it is, and has moved the others by then.
+func TestMoveRefusesAPlaceInsideTheBlocks(t *testing.T) {
+	w := newWorkspace(t, "- a\n- b\n  - c\n    - d\n\n> - q\n\npara")
+	a := findAction(t, "move")
+	list, quote, para := w.blocks[0], w.blocks[1], w.blocks[2]
+	items := w.Children(w.t, list)
+	inB := w.Children(w.t, items[1]) // its paragraph and the list below it
+	c := w.Children(w.t, inB[1])[0]
+	d := w.Children(w.t, w.Children(w.t, c)[1])[0]
+	before := w.Texts(w.t, w.doc)
+	for _, call := range []string{
+		args("id", items[1], "previousID", inB[0]),
+		args("id", items[1], "previousID", inB[1]),
+		args("id", items[1], "parentID", c),
+		args("id", items[1], "parentID", d),
+		args("id", items[1], "previousID", d),
+		args("ids", []kernel.ID{items[0], items[1]}, "previousID", inB[0]),
+		args("ids", []kernel.ID{para, list}, "parentID", d),
+		args("id", quote, "parentID", w.Children(w.t, quote)[0]),
+	} {
+		e := w.Refused(w.t, a, call, tool.Invalid)
+		if !strings.Contains(e.Message, "is inside") || len(e.Fields) != 1 || !strings.Contains(call, e.Fields[0].Path[1:]) {
+			t.Errorf("%s: %s", call, e.Payload())
+		}
+	}
+	if diff := cmp.Diff(before, w.Texts(w.t, w.doc)); diff != "" {
+		t.Errorf("the document changed (-want +got):\n%s", diff)
+	}
+	w.Must(t, a, args("id", items[0], "previousID", c)) // into its neighbour
+	w.ResetCalls()
+	w.Must(t, a, args("id", quote, "previousID", para))
+	if n := len(w.Asked("/api/block/getBlockTreeInfos")); n != 2 {
+		t.Errorf("an anchor right below its document is looked up in %d requests", n)
+	}
 }
 
 // A kernel that puts a block elsewhere than asked for has moved it: that is a warning.
