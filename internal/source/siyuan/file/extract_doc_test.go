@@ -60,6 +60,29 @@ func TestExtractDoc(t *testing.T) {
 		"skippedAssets", []any{map[string]any{"path": sharedAsset, "reason": "there is no such file"}}, "structure", []string{"Doc 文档.md", shownAsset, spacedAsset}))
 }
 
+// TestExtractDocAgain: a document is written over its earlier extraction whatever its title, and however long the list of its
+// files.
+func TestExtractDocAgain(t *testing.T) {
+	w := newWorkspace(t)
+	id := kernel.ID(w.Doc(string(w.openNotebook), "/foo／..／bar", "first ![a]("+shownAsset+")"))
+	dir := w.Must(t, findAction(t, "extract_doc"), args("id", id)).Get("extractedDir").Str
+	w.mustRun("extract_doc", args("id", id)).wantMembers(args("extractedDir", dir, "structure", []string{"foo／..／bar.md", shownAsset}))
+
+	marker := filepath.Join(dir, ".collie-extract")
+	raw, err := os.ReadFile(marker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := strings.Repeat("assets/"+strings.Repeat("x", 200)+"/", 4) + "gone.png\n" // the files of a much longer text
+	if err := os.WriteFile(marker, append([]byte(strings.Repeat(gone, 1<<20/len(gone)+1)), raw...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.mustRun("extract_doc", args("id", id)).wantMembers(args("extractedDir", dir, "structure", []string{"foo／..／bar.md", shownAsset}))
+	if now, err := os.ReadFile(marker); err != nil || string(now) != string(raw) {
+		t.Errorf("the marker is %q, %v, want %q", now, err, raw)
+	}
+}
+
 // TestExtractDocKeeps: nothing that was not made by an extraction is ever removed
 // or written over.
 func TestExtractDocKeeps(t *testing.T) {

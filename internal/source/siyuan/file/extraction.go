@@ -20,10 +20,10 @@ import (
 // markerFile marks a folder that was created here. Its lines are the files that were written into it.
 const markerFile = ".collie-extract"
 
-// Bounds for one document.
+// Bounds for one document. The marker is shorter than the Markdown that names the files, and a kernel answers with less than this.
 const (
 	maxAsset  = 1 << 30
-	maxMarker = 1 << 20
+	maxMarker = 256 << 20
 )
 
 // extraction is a folder that a document is written to. All access goes through an [os.Root], so no name leads out of
@@ -99,7 +99,7 @@ func (x *extraction) readMarker() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || info.Size() > maxMarker {
 		return nil, fs.ErrInvalid
 	}
 	f, err := x.root.Open(markerFile)
