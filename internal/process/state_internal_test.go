@@ -20,8 +20,11 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want %+v", name, got, err, want)
 		}
 	}
-	if got, err := parseStat([]byte("42 (sh) Z 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654")); err != nil || !got.zombie {
-		t.Errorf("zombie: %+v, %v", got, err)
+	for threads, zombie := range map[string]bool{"0": true, "1": true, "2": false} { // of two the main thread alone has ended
+		got, err := parseStat([]byte("42 (sh) Z 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 " + threads + " 0 987654"))
+		if err != nil || got.zombie != zombie {
+			t.Errorf("state Z with %s threads: %+v, %v", threads, got, err)
+		}
 	}
 }
 

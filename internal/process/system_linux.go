@@ -33,7 +33,8 @@ func readState(pid int) (procState, error) {
 }
 
 // parseStat reads "pid (name) state ppid pgrp …". The name may hold spaces and brackets, so fields are
-// counted from the last bracket. The start time is field 22 of the whole line.
+// counted from the last bracket. The number of threads is field 20 of the whole line, the start time field 22. A process
+// whose main thread has ended while others run has the state of a zombie too, but is none.
 func parseStat(data []byte) (procState, error) {
 	_, after, ok := bytes.Cut(data[max(bytes.LastIndexByte(data, ')'), 0):], []byte(") "))
 	fields := bytes.Fields(after)
@@ -48,8 +49,12 @@ func parseStat(data []byte) (procState, error) {
 	if err != nil {
 		return procState{}, errProcFormat
 	}
+	threads, err := strconv.Atoi(string(fields[17]))
+	if err != nil {
+		return procState{}, errProcFormat
+	}
 	state := fields[0][0]
-	return procState{zombie: state == 'Z' || state == 'X', pgid: pgid, start: start}, nil
+	return procState{zombie: (state == 'Z' || state == 'X') && threads <= 1, pgid: pgid, start: start}, nil
 }
 
 // hasLiveMembers reports whether the group pgid has a running process; zombies do not count. It returns true if that
