@@ -19,9 +19,12 @@ type callback struct {
 func serveCallback(l net.Listener, answers chan<- attempt) *callback {
 	stop, cancel := context.WithCancel(context.Background())
 	mux := http.NewServeMux()
-	host := l.Addr().String()
+	host, host80 := l.Addr().String(), ""
+	if name, port, err := net.SplitHostPort(host); err == nil && port == "80" {
+		host80 = name // browsers leave out the port of the scheme
+	}
 	mux.HandleFunc("GET "+callbackPath, func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != host { // another name for this address may be DNS rebinding
+		if r.Host != host && (host80 == "" || r.Host != host80) { // another name for this address may be DNS rebinding
 			http.Error(w, "not here", http.StatusMisdirectedRequest)
 			return
 		}
