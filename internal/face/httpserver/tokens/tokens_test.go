@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/face/httpserver/tokens"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 func addToken(t *testing.T, path string, token tokens.Token) string {
@@ -250,5 +251,37 @@ func TestWatchReadsAgain(t *testing.T) {
 	})
 	if got := strings.Join(told, ", "); got != "0 too many open files, 1 <nil>" {
 		t.Errorf("it was told %s", got)
+	}
+}
+
+// Changes of other files in the folder do not put off the next try to read.
+func TestWatchReadsAgainBesideChanges(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := tokens.Path(dir)
+	addToken(t, path, tokens.Token{Name: "a", Scopes: []tokens.Scope{tokens.Tools}})
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		for ctx.Err() == nil {
+			if err := os.WriteFile(filepath.Join(dir, "other"), []byte("x"), 0o600); err != nil {
+				t.Error(err)
+				return
+			}
+			await.Moment(10 * time.Millisecond)
+		}
+	})
+	defer beside.Wait()
+	defer stop()
+	reads := 0
+	tokens.WatchWith(ctx, path, slog.New(slog.DiscardHandler), func(path string) ([]tokens.Token, error) {
+		if reads++; reads < 3 {
+			return nil, errors.New("too many open files")
+		}
+		stop()
+		return tokens.Read(path)
+	}, func([]tokens.Token, error) {})
+	if reads < 3 {
+		t.Errorf("it was read %d times", reads)
 	}
 }

@@ -35,10 +35,10 @@ func watch(ctx context.Context, path string, log *slog.Logger, read func(path st
 	before, _ := os.Stat(path) // nil if there is no file
 	list, err := read(path)
 	f(list, err)
+	if err != nil { // perhaps it only could not be read for a moment, which no notice tells
+		look.Reset(pollEvery)
+	}
 	for {
-		if err != nil { // perhaps it only could not be read for a moment, which no notice tells
-			look.Reset(pollEvery)
-		}
 		select {
 		case <-ctx.Done():
 			return
@@ -65,7 +65,10 @@ func watch(ctx context.Context, path string, log *slog.Logger, read func(path st
 			continue
 		}
 		before = now
-		if list, err = read(path); err == nil && events != nil {
+		switch list, err = read(path); {
+		case err != nil && !failed: // later failures keep this pace, so that notices of other files do not put the next try off
+			look.Reset(pollEvery)
+		case err == nil && events != nil:
 			look.Reset(every)
 		}
 		if changed || err == nil {
