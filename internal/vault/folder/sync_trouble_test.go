@@ -228,7 +228,7 @@ func TestSyncWhileWritten(t *testing.T) {
 	wantIdleSync(t, w, dir)
 	have := readFiles(t, dir)
 	if len(have) != 2 || len(markdownByPath(t, w)) != 2 {
-		t.Errorf("files %v, notes %v", maps.Keys(have), markdownByPath(t, w))
+		t.Errorf("files %v, notes %v", slices.Sorted(maps.Keys(have)), markdownByPath(t, w))
 	}
 	if !strings.HasSuffix(have["A.md"], "line "+last+"\n") || !strings.HasSuffix(markdownByPath(t, w)["notes/A"], "line "+last) {
 		t.Errorf("the end of the file is missing: %q", have["A.md"][max(0, len(have["A.md"])-100):])

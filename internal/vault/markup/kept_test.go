@@ -24,7 +24,11 @@ func TestJoinedMarksInTheEditor(t *testing.T) {
 		first := identifyAll(markup.Parse(text)).Children
 		second := markup.ParseDOM(markup.DOMs(first))
 		for name, got := range map[string][]*tree.Block{"read": first, "read from the editor": second} {
-			if plain := markup.Content(got[0]); len(got) != 1 || plain != want {
+			if len(got) != 1 {
+				t.Errorf("%q %s is %d blocks", text, name, len(got))
+				continue
+			}
+			if plain := markup.Content(got[0]); plain != want {
 				t.Errorf("%q %s says %q, want %q (it is %q)", text, name, plain, want, got[0].Text)
 			}
 		}
@@ -79,7 +83,11 @@ func TestKindOfCallout(t *testing.T) {
 			"": first.Children, "as kramdown": markup.Parse(markup.Kramdown(first)), "in a file": file.Children,
 			"from the editor": markup.ParseDOM(markup.DOMs(first.Children)),
 		} {
-			if len(blocks) != 1 || blocks[0].Kind != tree.Callout || blocks[0].Subtype() != kind || markup.Markdown(blocks[0]) != text {
+			if len(blocks) != 1 {
+				t.Errorf("%q %s is %d blocks", text, name, len(blocks))
+				continue
+			}
+			if blocks[0].Kind != tree.Callout || blocks[0].Subtype() != kind || markup.Markdown(blocks[0]) != text {
 				t.Errorf("%q %s is a %s of the kind %q: %q", text, name, blocks[0].Kind, blocks[0].Subtype(), markup.Markdown(blocks[0]))
 			}
 		}
