@@ -304,6 +304,33 @@ func TestRefusedByListener(t *testing.T) {
 	}
 }
 
+// If the gateway refuses an answer of the client as too large, the server that asked gets an error in its place.
+func TestAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t, "one")
+	g.maxBody = 1000
+	asked := make(chan error, 1)
+	g.fake.On("ask", func(ctx context.Context, call *tool.Call) (tool.Result, error) {
+		_, err := call.Caller.Ask(ctx, "elicitation/create", []byte(`{"message":"?"}`))
+		asked <- err
+		return tooltest.Text("done"), nil
+	})
+	c := new(home).startClient(t, g)
+	c.openSession()
+	for id, size := range []int{1000, 4 << 20} {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"s__ask","arguments":{}}}`, id+1)
+		m, err := mcp.Parse([]byte(c.awaitLine(`"elicitation/create"`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.send(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","big":"%s"}}`, string(m.ID), strings.Repeat("x", size))
+		c.awaitLine(fmt.Sprintf(`"id":%d,`, id+1), "done")
+		if err := <-asked; err == nil || !strings.Contains(err.Error(), "larger than http.maxBody") {
+			t.Errorf("an answer of %d bytes: %v", size, err)
+		}
+	}
+}
+
 // After the end of the input the bridge waits for answers, then ends the session.
 func TestEndOfInput(t *testing.T) {
 	t.Parallel()

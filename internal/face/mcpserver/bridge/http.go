@@ -186,11 +186,21 @@ func (l *httpLink) tell(ctx context.Context, raw []byte, about *request) error {
 		return err
 	}
 	defer discard(resp.Body)
-	if resp.StatusCode/100 != 2 {
-		return l.lostIfGone(resp)
+	if resp.StatusCode/100 == 2 {
+		return nil
 	}
-	return nil
+	if err := l.lostIfGone(resp); err != nil {
+		return err
+	}
+	return &refusedError{resp.StatusCode}
 }
+
+// refusedError says that a gateway refused a message that gets no answer.
+type refusedError struct {
+	status int // of HTTP
+}
+
+func (e *refusedError) Error() string { return fmt.Sprintf("http status %d", e.status) }
 
 // modernNoticeHeader returns the header for a notification of a client without a session.
 func (l *httpLink) modernNoticeHeader(raw []byte) http.Header {

@@ -2,7 +2,9 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/http"
 	"sync"
 
 	"collie/internal/mcp"
@@ -132,12 +134,29 @@ func (r *relay) deliver(p message) {
 	if a == nil || p.generation != 0 && p.generation != a.generation {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.life, tellTime)
-	defer cancel()
-	if err := a.link.tell(ctx, p.raw, p.about); err != nil {
-		r.log.Debug("notification not delivered", "error", err)
+	err := r.tell(a, p.raw, p.about)
+	if refused, ok := errors.AsType[*refusedError](err); ok && refused.status == http.StatusRequestEntityTooLarge {
+		if m, bad := mcp.Parse(p.raw); bad == nil && m.IsResponse() { // the server would wait for it until its call times out
+			e := &mcp.Error{Code: mcp.CodeInternal, Message: "the client's answer is larger than http.maxBody of the gateway"}
+			err = r.tell(a, mcp.AppendError(nil, m.ID, e.Object()), nil)
+		}
+	}
+	if err != nil {
 		r.findAnother(a, err)
 	}
+}
+
+// tell sends one message that gets no answer, and logs why it was not delivered.
+func (r *relay) tell(a *attachment, raw []byte, about *request) error {
+	ctx, cancel := context.WithTimeout(r.life, tellTime)
+	defer cancel()
+	err := a.link.tell(ctx, raw, about)
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		r.log.Warn("the gateway refused a message of the client", "status", refused.status, "bytes", len(raw))
+	} else if err != nil {
+		r.log.Debug("message not delivered", "error", err)
+	}
+	return err
 }
 
 // output writes messages to the client. While the client does not read, writers block, and with them the
