@@ -64,7 +64,7 @@ func (p commands) queryCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "query", Short: "Show the records that match", Args: cobra.NoArgs,
 		Long: "Shows the newest records that match all flags, oldest first. A time is a duration before now,\n" +
-			"such as 10m or 7d, a time of today (15:04), 2026-01-31, \"2026-01-31 15:04\" or RFC 3339. With\n" +
+			"such as 10m or 7d, a past time of day (15:04), 2026-01-31, \"2026-01-31 15:04\" or RFC 3339. With\n" +
 			"--json the records are printed as they are on disk, one per line.",
 		Example: "  collie audit query --since 1h --outcome error\n  collie audit query --kind change",
 		RunE:    func(c *cobra.Command, _ []string) error { return p.query(c.Context(), &f) },
@@ -98,12 +98,8 @@ var (
 
 // query prints the newest records that match, and says if there are more.
 func (p commands) query(ctx context.Context, f *queryFlags) error {
-	now := time.Now()
 	var err error
-	if f.Since, err = root.Moment("--since", f.since, now); err != nil {
-		return err
-	}
-	if f.Until, err = root.Moment("--until", f.until, now); err != nil {
+	if f.Since, f.Until, err = root.Period(f.since, f.until, time.Now()); err != nil {
 		return err
 	}
 	if f.Limit < 0 {

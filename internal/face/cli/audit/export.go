@@ -53,12 +53,7 @@ func (p commands) exportCommand() *cobra.Command {
 
 // export writes the records of a time to a file or stdout, and puts that on record.
 func (p commands) export(ctx context.Context, f *exportFlags) error {
-	now := time.Now()
-	since, err := root.Moment("--since", f.since, now)
-	if err != nil {
-		return err
-	}
-	until, err := root.Moment("--until", f.until, now)
+	since, until, err := root.Period(f.since, f.until, time.Now())
 	if err != nil {
 		return err
 	}

@@ -232,11 +232,11 @@ func UsageCommand(shared *root.Program) *cobra.Command {
 			"before now, such as 7d, or a day such as 2026-01-31.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			q := url.Values{}
-			for name, text := range map[string]string{"since": since, "until": until} {
-				at, err := root.Moment("--"+name, text, time.Now())
-				if err != nil {
-					return err
-				}
+			from, to, err := root.Period(since, until, time.Now())
+			if err != nil {
+				return err
+			}
+			for name, at := range map[string]time.Time{"since": from, "until": to} {
 				if !at.IsZero() {
 					q.Set(name, at.UTC().Format(time.RFC3339))
 				}

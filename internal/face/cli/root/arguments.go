@@ -14,8 +14,9 @@ import (
 
 // This file parses and checks arguments that several commands have.
 
-// Moment parses a time that a person typed: how long before now, such as 10m, a time of today, a date, or a date with
-// a time. flag names the flag in the usage error. An empty text gives the zero time.
+// Moment parses a time in the past that a person typed: how long before now, such as 10m, a time of day, which is that
+// of yesterday if it is later than now, a date, or a date with a time. flag names the flag in the usage error. An empty
+// text gives the zero time.
 func Moment(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -23,8 +24,12 @@ func Moment(flag, s string, now time.Time) (time.Time, error) {
 	if d, err := units.Duration(s); err == nil {
 		return now.Add(-d), nil
 	}
-	if t, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
-		return time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location()), nil
+	if t, err := time.ParseInLocation(clock, s, now.Location()); err == nil {
+		today := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
+		if today.After(now) {
+			return dayLater(today, -1), nil
+		}
+		return today, nil
 	}
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, time.RFC3339} {
 		if t, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
@@ -32,6 +37,29 @@ func Moment(flag, s string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, Usage("%s is %q, expected a time such as 10m, 15:04, 2026-01-31 or %s", flag, s, now.Format(time.RFC3339))
+}
+
+// Period parses the values of --since and --until as [Moment] does. An end that would be a time of yesterday, before the
+// beginning, is that of today: from 09:00 until 18:00, asked at noon, is all of today.
+func Period(since, until string, now time.Time) (from, to time.Time, err error) {
+	if from, err = Moment("--since", since, now); err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	if to, err = Moment("--until", until, now); err != nil {
+		return time.Time{}, time.Time{}, err
+	}
+	if _, notClock := time.Parse(clock, until); notClock == nil && to.Day() != now.Day() && !to.After(from) {
+		to = dayLater(to, 1)
+	}
+	return from, to, nil
+}
+
+// clock is the layout of a time of day.
+const clock = "15:04"
+
+// dayLater returns the same time of day some days later, also where a day has not 24 hours.
+func dayLater(t time.Time, days int) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day()+days, t.Hour(), t.Minute(), 0, 0, t.Location())
 }
 
 // OneOf returns an error if the value of a flag is not one of words; empty means the default.
