@@ -39,7 +39,7 @@ func (p commands) showRecords(ctx context.Context, seq iter.Seq2[auditadmin.Entr
 		case err != nil:
 			return err
 		case p.JSON:
-			_, err = fmt.Fprintf(p.Out, "%s\n", e.Raw)
+			err = p.WriteJSON(e.Raw)
 		case stream:
 			_, err = fmt.Fprintln(p.Out, line(shortTime(recordRow(&e), width)))
 		default:

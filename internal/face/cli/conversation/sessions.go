@@ -214,7 +214,10 @@ func (p commands) printResponse(ctx context.Context, a *API, path string) error 
 	if err != nil {
 		return err
 	}
-	if json.Valid(raw) { // JSON escapes control characters
+	if json.Valid(raw) {
+		if output.IsTerminal(p.Out) {
+			return p.WriteJSON(raw) // escapes control characters
+		}
 		_, err = p.Out.Write(raw)
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"unicode/utf8"
 
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
@@ -19,9 +21,12 @@ type Output struct {
 	JSON bool // --json
 }
 
-// WriteJSON prints JSON unchanged.
+// WriteJSON prints JSON unchanged, but escapes control characters at a terminal.
 func (o *Output) WriteJSON(raw json.RawMessage) error {
-	_, err := o.Out.Write(append(bytes.TrimRight(raw, "\n"), '\n'))
+	if IsTerminal(o.Out) {
+		raw = escapeControls(raw)
+	}
+	_, err := o.Out.Write(append(slices.Clip(bytes.TrimRight(raw, "\n")), '\n'))
 	return err
 }
 
@@ -61,9 +66,34 @@ func (o *Output) Warn(format string, args ...any) {
 	fmt.Fprintln(o.Err, locale.T("collie: warning: ")+locale.Sprintf(format, args...))
 }
 
-// PrintJSON prints v as JSON on one line.
+// PrintJSON prints v as JSON on one line. All control characters are escaped, see [IsControl].
 func (o *Output) PrintJSON(v any) error {
-	e := json.NewEncoder(o.Out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := o.Out.Write(escapeControls(text.Bytes()))
+	return err
 }
+
+// escapeControls escapes the control characters that JSON allows as they are: those from U+007F on, which stand only
+// inside of strings. It returns text itself if there are none.
+func escapeControls(text []byte) []byte {
+	next := bytes.IndexFunc(text, isHighControl)
+	if next < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text)+len(text)/8)
+	for next >= 0 {
+		r, size := utf8.DecodeRune(text[next:])
+		out = append(out, text[:next]...)
+		out = fmt.Appendf(out, `\u%04x`, r) // all are below U+10000
+		text = text[next+size:]
+		next = bytes.IndexFunc(text, isHighControl)
+	}
+	return append(out, text...)
+}
+
+func isHighControl(r rune) bool { return r >= 0x7f && IsControl(r) }
