@@ -2,6 +2,7 @@ package output
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -45,7 +46,8 @@ func unbreakableParts(text string) []string {
 }
 
 // Paragraphs joins and wraps the prose of a text at width columns. Lines that begin with a space, a tab or a sign of Markdown
-// (bulleted lists, tables, headings, code, quotes) stay unchanged. width 0 changes nothing.
+// (bulleted and numbered lists, tables, headings, code, quotes) stay unchanged, as do those between fences. width 0 changes
+// nothing.
 func Paragraphs(text string, width int) string {
 	if width <= 0 {
 		return text
@@ -57,9 +59,12 @@ func Paragraphs(text string, width int) string {
 			prose = nil
 		}
 	}
+	fence := ""
 	for line := range strings.SplitSeq(text, "\n") {
+		before := fence
+		fence = fenceAfter(before, line)
 		switch {
-		case line == "" || strings.ContainsAny(line[:1], " \t-*|#`>"):
+		case before != "" || fence != "" || line == "" || strings.ContainsAny(line[:1], " \t-*|#`>") || isNumbered(line):
 			flush()
 			out = append(out, line)
 		default:
@@ -70,18 +75,57 @@ func Paragraphs(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// joinProse joins lines of prose into one: with a space between words, but not next to a Chinese character.
-func joinProse(lines []string) string {
-	text := lines[0]
-	for _, line := range lines[1:] {
-		before, _ := utf8.DecodeLastRuneInString(text)
-		after, _ := utf8.DecodeRuneInString(line)
-		if columns.RuneWidth(before) != 2 && columns.RuneWidth(after) != 2 {
-			text += " "
-		}
-		text += line
+// fenceAfter returns the fence of Markdown code that is open after a line, "" if none is. open is the one before the line.
+func fenceAfter(open, line string) string {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] != '`' && line[0] != '~' {
+		return open
 	}
-	return text
+	rest := strings.TrimLeft(line, line[:1])
+	mark := line[:len(line)-len(rest)]
+	switch {
+	case open == "" && (len(mark) < 3 || mark[0] == '`' && strings.Contains(rest, "`")): // code within a line
+		return ""
+	case open == "":
+		return mark
+	case rest == "" && strings.HasPrefix(mark, open):
+		return ""
+	}
+	return open
+}
+
+// isNumbered reports whether a line begins as one of a numbered list: with "1." or "1)", or as Chinese writes them, but not
+// with a number such as 1.5.
+func isNumbered(line string) bool {
+	rest := strings.TrimLeft(line, "0123456789")
+	sign, size := utf8.DecodeRuneInString(rest)
+	if len(rest) == len(line) || !strings.ContainsRune(".)、．）", sign) {
+		return false
+	}
+	return len(rest) == size || rest[size] < '0' || rest[size] > '9'
+}
+
+// joinProse joins lines of prose, none of them empty, into one: with a space between words, but not next to a character of a
+// script that has none between words.
+func joinProse(lines []string) string {
+	var text strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			before, _ := utf8.DecodeLastRuneInString(lines[i-1])
+			after, _ := utf8.DecodeRuneInString(line)
+			if !needsNoSpace(before) && !needsNoSpace(after) {
+				text.WriteByte(' ')
+			}
+		}
+		text.WriteString(line)
+	}
+	return text.String()
+}
+
+// needsNoSpace reports whether a character is Han, Kana, or punctuation of their width. Korean has spaces, and so has what is
+// wide otherwise, such as ✅.
+func needsNoSpace(r rune) bool {
+	return r >= 0x3000 && r <= 0x30ff || r >= 0xff01 && r <= 0xff9f || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
 // maxProse is how wide a line of prose is at most.

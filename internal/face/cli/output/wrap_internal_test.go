@@ -3,8 +3,11 @@ package output
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"collie/test/await"
 )
 
 // Text is wrapped between words and between wide characters, but not before punctuation.
@@ -26,6 +29,45 @@ func TestWrapped(t *testing.T) {
 		if diff := cmp.Diff(tt.want, wrapText(tt.text, tt.width)); diff != "" {
 			t.Errorf("%q in %d (-want +got):\n%s", tt.text, tt.width, diff)
 		}
+	}
+}
+
+// Prose is joined, but lists and code stay as they are, and only scripts without spaces are joined without one.
+func TestParagraphs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"one\ntwo\n\nthree":                      "one two\n\nthree",
+		"use\n```sh\na\nb\n\nc\n```\nthen\nthis": "use\n```sh\na\nb\n\nc\n```\nthen this",
+		"~~~~\na\n~~~\nb\n```\nc\n~~~~\nd\ne":    "~~~~\na\n~~~\nb\n```\nc\n~~~~\nd e",
+		"  ```\n  a\nb\n  ```\nc\nd":             "  ```\n  a\nb\n  ```\nc d",
+		"```code``` is\nno\nfence":               "```code``` is\nno fence",
+		"```\nnever\nclosed":                     "```\nnever\nclosed",
+		"1. a\n2. b\n10) c":                      "1. a\n2. b\n10) c",
+		"1.读\n2、写\n3）删":                          "1.读\n2、写\n3）删",
+		"takes\n1.5 seconds\n2026 or\n3":         "takes 1.5 seconds 2026 or 3",
+		"✅ read\n✅ write":                        "✅ read ✅ write",
+		"한국어 단어\n사이":                             "한국어 단어 사이",
+		"读写\n笔记，\nあ\nカー\nー":                      "读写笔记，あカーー",
+		"读 notes\n写":                             "读 notes写",
+		"end（\nx\n）":                             "end（x）",
+	} {
+		if got := Paragraphs(text, 80); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+		if got := Paragraphs(text, 0); got != text {
+			t.Errorf("%q without a width became %q", text, got)
+		}
+	}
+}
+
+// The time that long texts take grows with their length alone.
+func TestLongParagraphs(t *testing.T) {
+	t.Parallel()
+	begun := time.Now()
+	got := Paragraphs(strings.Repeat("a\n", 1<<19), 100)
+	await.Within(t, "a paragraph of 1 MiB", time.Since(begun), 10*time.Second)
+	if strings.Count(got, "a") != 1<<19 {
+		t.Errorf("%d letters", strings.Count(got, "a"))
 	}
 }
 
