@@ -19,14 +19,14 @@ import (
 
 // This file prints the result of a call, as the server's JSON or in a readable form.
 
-// show prints the result of a call: with --json the server's bytes, otherwise a readable form. A failure goes
+// show prints the result of a call: with --json the server's bytes, escaped at a terminal, otherwise a readable form. A failure goes
 // to stderr and gives exit code 1.
 func (p commands) show(r tool.Result) error {
 	if err := p.save(r); err != nil {
 		return err
 	}
 	if p.JSON {
-		if _, err := p.Out.Write(append(slices.Clip(r.Raw), '\n')); err != nil {
+		if err := p.WriteJSON(r.Raw); err != nil {
 			return err
 		}
 		if r.IsError {
