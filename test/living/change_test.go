@@ -269,11 +269,12 @@ func TestRebuiltServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
 	m := h.newChangeable(t, "m", "echo")
-	slow := m.server()
-	slow.Flags = append(slow.Flags, "--delay-start", "1s")
+	gate := newStartGate(t)
+	gate.open(t)
 	lazy := gateway.Server{Name: "lazy", Flags: []string{"--offer", "echo"}, More: `"lifecycle":"lazy"`}
-	h.configure(t, []gateway.Server{slow, lazy})
+	h.configure(t, []gateway.Server{gate.hold(m.server()), lazy})
 	h.fillCache(t)
+	gate.shut(t)
 	m.setTools(t, "echo", "new")
 	raw, err := os.ReadFile(h.Fake)
 	if err == nil { // a new file, because the old one has hard links in other places
@@ -290,6 +291,7 @@ func TestRebuiltServer(t *testing.T) {
 	if st := g.Servers(t)["m"]; st.Freshness != tool.FreshStale || st.Why != "fingerprint" {
 		t.Errorf("m: %+v", st)
 	}
+	gate.open(t)
 	awaitNames(t, c, "m__echo", "m__new", "lazy__echo")
 	if st := g.Servers(t)["lazy"]; st.Starts != 0 || st.Why != "fingerprint" {
 		t.Errorf("lazy: %+v", st)
@@ -443,9 +445,11 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			slow := gateway.Server{Name: "a", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
-			h := newHome(t, []gateway.Server{slow, twoServers[1]})
+			gate := newStartGate(t)
+			gate.open(t)
+			h := newHome(t, []gateway.Server{gate.hold(gateway.Server{Name: "a", Flags: []string{"--offer", "echo"}}), twoServers[1]})
 			h.fillCache(t)
+			gate.shut(t)
 			setListTime(t, h, "a", -tt.age)
 			g := h.serve(t)
 			c := dialLegacy(t, g)
@@ -459,6 +463,7 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 				wantNames(t, c, "a__echo", "b__echo")
 				h.wantRunning(t, 0)
 			}
+			gate.open(t)
 			wantEcho(t, c, "a")
 			if tt.freshness == tool.FreshHit {
 				return

@@ -150,8 +150,11 @@ func TestEditedTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t, []gateway.Server{twoServers[0], {Name: "b", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}})
+			gate := newStartGate(t)
+			gate.open(t)
+			h := newHome(t, []gateway.Server{twoServers[0], gate.hold(gateway.Server{Name: "b", Flags: []string{"--offer", "echo"}})})
 			h.fillCache(t)
+			gate.shut(t)
 			edit(t, h)
 			if !strings.Contains(readCacheText(t, h.cachePath()), "id_rsa") {
 				t.Fatal("the edit is not there")
@@ -159,6 +162,7 @@ func TestEditedTools(t *testing.T) {
 			g := h.serve(t)
 			c := dialLegacy(t, g)
 			wantNames(t, c, "a__echo", "a__pid")
+			gate.open(t)
 			g.AwaitReady(t)
 			awaitNames(t, c, "a__echo", "a__pid", "b__echo")
 			if raw := listTools(t, c); bytes.Contains(raw, []byte("id_rsa")) {
@@ -208,7 +212,8 @@ func TestOtherProgramsCache(t *testing.T) {
 			if trusted {
 				sections = []string{`"cache":{"trustImported":true}`}
 			}
-			h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--delay-start", "1500ms"}}}, sections...)
+			gate := newStartGate(t)
+			h := newHome(t, []gateway.Server{gate.hold(gateway.Server{Name: "a", Flags: []string{"--offer", "echo"}})}, sections...)
 			h.writeFile(t, "collie.cache.json", foreignCache)
 			g := h.serve(t)
 			c := dialLegacy(t, g)
@@ -217,9 +222,11 @@ func TestOtherProgramsCache(t *testing.T) {
 				if st := g.Servers(t)["a"]; st.Freshness != tool.FreshStale || st.Why != "imported" {
 					t.Errorf("a: %+v", st)
 				}
+				gate.open(t)
 				g.Act(t, "a", "refresh")
 			} else {
 				wantNames(t, c)
+				gate.open(t)
 			}
 			awaitNames(t, c, "a__echo")
 			await.Until(t, "it is written in the new format", func() bool { return slices.Equal(toolNames(cacheEntry(t, h.cachePath(), "a")), []string{"echo"}) })

@@ -104,6 +104,31 @@ func (h *home) fillCacheAt(t *testing.T, cache string) {
 	stopGateway(t, g)
 }
 
+// startGate is a file without which servers that it holds do not start to do anything.
+type startGate string
+
+func newStartGate(t *testing.T) startGate { return startGate(filepath.Join(t.TempDir(), "open")) }
+
+// hold returns the entry of a server that does nothing before the gate is open.
+func (g startGate) hold(s gateway.Server) gateway.Server {
+	s.Flags = append(slices.Clone(s.Flags), "--start-when", string(g))
+	return s
+}
+
+func (g startGate) open(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(string(g), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g startGate) shut(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(string(g)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // runningServers returns the running servers, as "pid command line".
 func (h *home) runningServers(t *testing.T) []string {
 	t.Helper()

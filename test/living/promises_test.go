@@ -290,10 +290,11 @@ func TestStaleWhileRevalidating(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
 	m := h.newChangeable(t, "m", "echo")
-	slow := m.server()
-	slow.Flags = append(slow.Flags, "--delay-start", "1s")
-	h.configure(t, []gateway.Server{slow}, `"cache":{"refreshStale":"start"}`)
+	gate := newStartGate(t)
+	gate.open(t)
+	h.configure(t, []gateway.Server{gate.hold(m.server())}, `"cache":{"refreshStale":"start"}`)
 	h.fillCache(t)
+	gate.shut(t)
 	setListTime(t, h, "m", -25*time.Hour)
 	m.setTools(t, "echo", "new")
 	g := h.serve(t)
@@ -306,6 +307,7 @@ func TestStaleWhileRevalidating(t *testing.T) {
 	for range 20 {
 		all.Go(func() { callTool(t, c, "m__echo", "{}") })
 	}
+	gate.open(t)
 	all.Wait()
 	h.wantRunning(t, 1)
 	awaitNames(t, c, "m__echo", "m__new")

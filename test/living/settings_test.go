@@ -34,10 +34,10 @@ func TestConfigurationChanged(t *testing.T) {
 	})
 	before, neighbour := cacheEntry(t, h.cachePath(), "a").Get("configHash").Str, cacheEntry(t, h.cachePath(), "b").Raw
 
-	slow := serverOffering("a", "echo,fail")
-	slow.Flags = append(slow.Flags, "--delay-start", "3s")
-	h.configure(t, []gateway.Server{slow, serverOffering("b", "echo,pid")})
+	gate := newStartGate(t)
+	h.configure(t, []gateway.Server{gate.hold(serverOffering("a", "echo,fail")), serverOffering("b", "echo,pid")})
 	awaitNames(t, c, "b__echo", "b__pid") // the old tools are gone before the new ones are there
+	gate.open(t)
 	awaitNames(t, c, "a__echo", "a__fail", "b__echo", "b__pid")
 	await.Until(t, "the new list is on disk", func() bool {
 		return slices.Equal(toolNames(cacheEntry(t, h.cachePath(), "a")), []string{"echo", "fail"})
@@ -83,22 +83,22 @@ func TestServeOldOnChange(t *testing.T) {
 	h := newHome(t, []gateway.Server{serverOffering("a", "echo"), serverOffering("b", "echo")}, section)
 	g := h.serveReady(t)
 	c := dialLegacy(t, g)
-	slow := serverOffering("a", "echo,fail")
-	slow.Flags = append(slow.Flags, "--delay-start", "2s")
-	h.configure(t, []gateway.Server{slow, serverOffering("b", "echo")}, section)
-	sawStale := false
-	await.Until(t, "the new tools are listed", func() bool {
+	gate := newStartGate(t)
+	h.configure(t, []gateway.Server{gate.hold(serverOffering("a", "echo,fail")), serverOffering("b", "echo")}, section)
+	listed := func() []string {
 		got := listNames(t, c)
 		if !slices.Contains(got, "a__echo") {
 			t.Fatalf("the old tools went before the new ones came: %q", got)
 		}
-		st := g.Servers(t)["a"]
-		sawStale = sawStale || st.Freshness == tool.FreshStale && st.Why == "config_changed"
-		return slices.Contains(got, "a__fail")
-	})
-	if !sawStale {
-		t.Error("the old tools were not marked stale")
+		return got
 	}
+	await.Until(t, "the old tools are marked stale", func() bool {
+		listed()
+		st := g.Servers(t)["a"]
+		return st.Freshness == tool.FreshStale && st.Why == "config_changed"
+	})
+	gate.open(t)
+	await.Until(t, "the new tools are listed", func() bool { return slices.Contains(listed(), "a__fail") })
 }
 
 // The content of the file that envFile names is part of a server's identity: a change makes it another server.

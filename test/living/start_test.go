@@ -64,17 +64,17 @@ func TestStartsInParallel(t *testing.T) {
 // no list waits for a server.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, append(slices.Clone(twoServers), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "8s"}}))
+	gate := newStartGate(t)
+	h := newHome(t, append(slices.Clone(twoServers), gate.hold(gateway.Server{Name: "slow", Flags: []string{"--offer", "echo"}})))
 	g := h.serve(t)
-	begun := time.Now()
 	c := dialLegacy(t, g)
-	listNames(t, c)
-	await.Within(t, "the first list", time.Since(begun), 7*time.Second)
+	listNames(t, c) // while the gate is shut
 	await.Until(t, "the file is there", func() bool { _, err := os.Stat(h.cachePath()); return err == nil })
 	if cacheEntry(t, h.cachePath(), "slow").Exists() {
 		t.Error("there is an entry of a server that has not answered")
 	}
 	wantMode(t, h.cachePath(), 0o600)
+	gate.open(t)
 	g.AwaitReady(t)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo", "slow__echo")
 	await.Until(t, "all have their entries", func() bool { return len(verifyCache(t, h.cachePath()).Servers) == 3 })

@@ -38,7 +38,7 @@
 //
 // Life:
 //
-//	--delay-start 1s, --start-with N, --banner TEXT, --exit-code N, --print-stderr TEXT,
+//	--delay-start 1s, --start-when FILE, --start-with N, --banner TEXT, --exit-code N, --print-stderr TEXT,
 //	--crash-after N, --ignore-eof, --ignore-term, --fork, --pidfile DIR, --record FILE
 //
 // # Tools

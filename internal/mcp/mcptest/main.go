@@ -93,6 +93,9 @@ func (s *server) run(ctx context.Context, stdin io.Reader, stdout io.Writer) err
 	if s.opts.delayStart > 0 && !pause(ctx, s.opts.delayStart) {
 		return nil
 	}
+	if s.opts.startWhen != "" && !awaitFile(ctx, s.opts.startWhen) {
+		return nil
+	}
 	if s.opts.startWith > 0 {
 		if err := s.awaitOthers(ctx); err != nil {
 			return err

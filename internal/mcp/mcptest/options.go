@@ -45,6 +45,7 @@ type options struct {
 	repeatCursor  bool
 
 	delayStart  time.Duration
+	startWhen   string
 	startWith   int // start once so many servers have their file in pidDir
 	banner      string
 	exitCode    int // -1 means do not exit
@@ -117,6 +118,7 @@ func (o *options) listFlags(f *flag.FlagSet) {
 
 func (o *options) lifeFlags(f *flag.FlagSet) {
 	f.DurationVar(&o.delayStart, "delay-start", 0, "wait before doing anything")
+	f.StringVar(&o.startWhen, "start-when", "", "wait until this `FILE` exists before doing anything")
 	f.IntVar(&o.startWith, "start-with", 0, "wait until so many servers have a file in the directory of --pidfile")
 	f.StringVar(&o.banner, "banner", "", "text on stdout before all else")
 	f.IntVar(&o.exitCode, "exit-code", -1, "exit at once with this code")

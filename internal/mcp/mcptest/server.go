@@ -140,6 +140,18 @@ func (s *server) removePeer(p *peer) {
 	delete(s.sessions, p.session)
 }
 
+// awaitFile waits until a file exists and reports whether it did so before ctx ended.
+func awaitFile(ctx context.Context, path string) bool {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+		if !pause(ctx, 10*time.Millisecond) {
+			return false
+		}
+	}
+}
+
 // pause waits for d and reports whether it did so before ctx ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)

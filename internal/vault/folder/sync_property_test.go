@@ -129,7 +129,9 @@ func (b *randomSync) pages() (list []string) {
 }
 
 // filePath returns the absolute path of a file of the folder.
-func (b *randomSync) filePath(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+func (b *randomSync) filePath(name string) string {
+	return filepath.Join(b.dir, filepath.FromSlash(name))
+}
 
 // write writes a file in place. Now and then its time is one of the past or the future, as after a change of the clock.
 func (b *randomSync) write(name, text string) {
