@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"collie/internal/lazyregexp"
 )
 
 // A shell evaluates the text of a variable that it computes with, as an expression with subscripts in which commands
@@ -109,7 +111,10 @@ func writesNumbers(s *syntax.Stmt) bool {
 	case "wc":
 		return len(rest) == 1 && slices.Contains([]string{"-l", "-c", "-w"}, first)
 	case "grep": // of one file, or of the script's input
-		return first == "-c" && len(rest) <= 3 && !wordOf(rest[len(rest)-1]).globs
+		return first == "-c" && len(rest) <= 3 && !slices.ContainsFunc(rest[1:], func(w *syntax.Word) bool {
+			operand := wordOf(w)
+			return !operand.fixed || operand.globs || strings.HasPrefix(operand.text, "-")
+		})
 	}
 	return false
 }
@@ -186,9 +191,23 @@ func (j *judgement) judgeExpression(e syntax.ArithmExpr) {
 	}
 }
 
+// isNumeric reports whether a word is known to be a number.
+func (j *judgement) isNumeric(w *syntax.Word) bool {
+	if j.file == nil {
+		return false
+	}
+	if j.numbers == nil {
+		j.numbers = numbersOf(j.file)
+	}
+	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { return !j.numbers.isNumeric(p) })
+}
+
 func (j *judgement) askEvaluated() {
 	j.report(Ask, "command.dynamic", "it computes with a text that may have a command in it")
 }
+
+// printfCount matches the verb of printf that writes to a variable.
+var printfCount = lazyregexp.New(`%[-+# 0-9.*]*n`)
 
 // evaluatesWord reports whether a builtin evaluates one of its words, in some shell.
 func evaluatesWord(name string, args []word) bool {
@@ -201,7 +220,11 @@ func evaluatesWord(name string, args []word) bool {
 		if hasOption(args, "p", "") {
 			return true
 		}
-	case "printf", "exit", "return", "shift", "break", "continue":
+	case "printf":
+		if len(args) > 0 && printfCount.MatchString(args[0].text) { // it sets a variable
+			return true
+		}
+	case "exit", "return", "shift", "break", "continue":
 	default:
 		return false
 	}

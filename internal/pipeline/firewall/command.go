@@ -86,7 +86,7 @@ func (j *judgement) judgeScript(s string) {
 		j.scanUnparsed(s)
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(s), "")
 	if err != nil {
 		j.report(Ask, "command.unreadable", "the command cannot be read as one of a shell")
 		j.scanUnparsed(s)
@@ -100,6 +100,7 @@ func (j *judgement) judgeScript(s string) {
 		return true
 	})
 	j.file, j.numbers = outer, numbers
+	j.judgeDialects(s, file)
 }
 
 // judgeNode judges one node of the syntax tree of a script, without the nodes below it.
@@ -116,6 +117,8 @@ func (j *judgement) judgeNode(n syntax.Node) {
 		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
 			j.judgePipe(n)
 		}
+	case *syntax.WordIter:
+		j.judgeVariable(n.Name.Value)
 	case *syntax.FuncDecl:
 		j.judgeFunction(n)
 	case *syntax.DeclClause:
@@ -157,9 +160,17 @@ func (j *judgement) judgeCall(c *syntax.CallExpr) {
 	if len(c.Args) == 0 {
 		return
 	}
+	for _, a := range c.Assigns {
+		if a.Name != nil && !isDisplayVariable(a.Name.Value) {
+			j.report(Ask, "command.environment", "it sets "+a.Name.Value+" for a program")
+		}
+	}
 	words := make([]word, len(c.Args))
 	for i, w := range c.Args {
 		words[i] = wordOf(w)
+		if words[i].option && j.isNumeric(w) {
+			words[i].option, words[i].splits = false, false
+		}
 	}
 	if j.commandCount++; j.commandCount > maxCommands {
 		if j.commandCount == maxCommands+1 {
@@ -189,18 +200,34 @@ func (j *judgement) judgeAssignment(a *syntax.Assign) {
 			return j.spend(1)
 		})
 	}
+	if (name == "COLUMNS" || name == "LINES") && a.Value != nil && !isNumber(wordOf(a.Value).text) { // zsh computes them
+		j.askEvaluated()
+	}
+	if w := wordOf(a.Value); !j.judgeVariable(name) && strings.Contains(w.text, " ") { // PAGER='…'
+		j.scanUnparsed(w.text)
+	}
+}
+
+// zshVariables are variables of zsh that change what commands mean.
+const zshVariables = " path fpath cdpath module_path functions commands aliases galiases saliases options dirstack nameddirs builtins "
+
+// judgeVariable judges the name of a variable that is set, and reports whether that does no harm.
+func (j *judgement) judgeVariable(name string) bool {
 	switch {
 	case name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE":
 		j.report(Deny, "command.traces", "it keeps commands out of the history")
-	case slices.Contains([]string{"path", "fpath", "cdpath", "module_path"}, name): // those of zsh
-		j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
-	case name == strings.ToLower(name), name == "LANG", strings.HasPrefix(name, "LC_"), slices.Contains([]string{"TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR", "FORCE_COLOR"}, name):
-	default:
-		j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
-		if w := wordOf(a.Value); strings.Contains(w.text, " ") { // PAGER='…'
-			j.scanUnparsed(w.text)
-		}
+		return true
+	case strings.Contains(zshVariables, " "+name+" "), strings.HasPrefix(name, "npm_config_"), strings.HasSuffix(name, "_proxy"):
+	case name == strings.ToLower(name), isDisplayVariable(name):
+		return true
 	}
+	j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
+	return false
+}
+
+// isDisplayVariable reports whether an environment variable changes no more than how programs show things.
+func isDisplayVariable(name string) bool {
+	return name == "LANG" || strings.HasPrefix(name, "LC_") || slices.Contains([]string{"TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR", "FORCE_COLOR"}, name)
 }
 
 func (j *judgement) judgeDeclaration(d *syntax.DeclClause) {
@@ -236,7 +263,7 @@ func (j *judgement) judgeRedirect(r *syntax.Redirect) {
 		j.report(Ask, "command.dynamic", "it is not known which file it uses")
 	case reads:
 		j.judgeOperand(w, false)
-	case !isHarmlessDevice(w.text):
+	case !isHarmlessDevice(w.text) || strings.Contains(w.text, ".."):
 		j.judgeOperand(w, true)
 		j.report(Ask, "command.write", "it writes to "+w.text)
 	}

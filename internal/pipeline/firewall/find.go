@@ -19,8 +19,10 @@ func (j *judgement) judgeFind(words []word) {
 	}
 	for i := 0; i < len(rest); i++ {
 		switch text := rest[i].text; {
-		case !rest[i].fixed:
+		case !rest[i].fixed, rest[i].globs && (strings.HasPrefix(text, "-") || strings.Trim(text, "*?") == ""):
 			j.report(Ask, "command.dynamic", "it is not known what it does with the files that it finds")
+		case text == "-files0-from":
+			j.report(Ask, "command.dynamic", "it is not known which folders it searches")
 		case strings.HasPrefix(text, "-exec"), strings.HasPrefix(text, "-ok"):
 			end := i + 1
 			for end < len(rest) && rest[end].text != ";" && rest[end].text != "+" {

@@ -57,8 +57,8 @@ func (j *judgement) possiblePaths(text string) []string {
 
 // walkers are programs that read or copy whole folders; optionWalkers do so only with an option.
 const (
-	walkers       = " rg ag ack tar zip 7z 7za rsync pax cpio bsdtar "
-	optionWalkers = " grep egrep fgrep zgrep diff cp scp "
+	walkers       = " diff rg ag ack tar zip 7z 7za rsync pax cpio bsdtar "
+	optionWalkers = " grep egrep fgrep zgrep cp scp "
 )
 
 // judgeWalk asks about a program that reads a whole folder in which there may be files with secrets.
@@ -71,6 +71,13 @@ func (j *judgement) judgeWalk(name string, args []word) {
 		return
 	}
 	operands := operandsOf(args)
+	if name == "diff" && len(operands) == 2 { // of a folder and a file it takes the file of that name in the folder
+		for i, w := range operands {
+			if other := operands[1-i]; w.fixed && other.fixed {
+				j.judgeOperand(word{text: w.text + "/" + path.Base(other.text), fixed: true}, false)
+			}
+		}
+	}
 	if pattern := strings.Contains(" rg ag ack grep egrep fgrep zgrep ", " "+name+" "); pattern && len(operands) > 0 {
 		operands = operands[1:]
 		if len(operands) == 0 {

@@ -35,7 +35,7 @@ func (j *judgement) denyFetchAndRun(n syntax.Node) {
 }
 
 // interpreters are programs that run what they read.
-const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh powershell cmd python python2 python3 perl ruby node nodejs deno bun php lua tclsh osascript Rscript source . eval at batch crontab ed ex "
+const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh powershell cmd python python2 python3 perl ruby node nodejs deno bun php lua tclsh osascript sqlite3 psql mysql Rscript source . eval at batch crontab ed ex "
 
 func isInterpreter(name string) bool { return roleOf(name)&interprets != 0 }
 

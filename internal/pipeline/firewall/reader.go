@@ -19,9 +19,10 @@ import (
 //	data      text that is not interpreted
 //	fixed     names of packages, which no substitution may make up since servers may be asked for them, without versions
 //	npm       names of packages of the usual registry, with options that only select and format
+//	pip       names of packages, with options that only select and format
 //	none      no operands
 //	git       revisions, paths, and REVISION:PATH; options that write or run programs are excluded
-//	versions  nothing but the option or word that shows the version
+//	versions  nothing but one of the options that follow, which show the version
 //	list      the word list
 //	kubectl   resources except secrets, with options that only select and format
 //	ps        options without the one that shows environments
@@ -64,10 +65,10 @@ b2sum files
 cksum files
 sum files
 od files
-hexdump files
+hexdump files -f
 xxd one -r
 strings files
-file files -C -m --compile
+file files -C -m --compile -f --files-from
 stat files
 du files --files0-from
 df files
@@ -123,7 +124,7 @@ tty none
 locale data
 which data
 whereis data
-type data
+type files
 command -v data
 command -V data
 cd files
@@ -177,12 +178,12 @@ npm ls npm
 npm list npm
 npm outdated npm
 npm view npm
-pip list none --python --log --proxy --index-url --extra-index-url --find-links --index -i -f
-pip show data --python --log --proxy
-pip freeze none --python --log --proxy --find-links -f -r --requirement
-pip3 list none --python --log --proxy --index-url --extra-index-url --find-links --index -i -f
-pip3 show data --python --log --proxy
-pip3 freeze none --python --log --proxy --find-links -f -r --requirement
+pip list pip
+pip show pip
+pip freeze pip
+pip3 list pip
+pip3 show pip
+pip3 freeze pip
 cargo tree data --config
 docker ps data --config -H --host
 docker images data --config -H --host
@@ -193,34 +194,37 @@ systemctl status data -H -M --host --machine --root --image
 systemctl is-active data -H -M --host --machine --root --image
 systemctl is-enabled data -H -M --host --machine --root --image
 systemctl list-units data -H -M --host --machine --root --image
-journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys -D -o -M --directory --file --root --image --machine
-awk versions
-node versions
-python versions
-python3 versions
-ruby versions
-java versions
-javac versions
-rustc versions
-gcc versions
-g++ versions
-clang versions
-make versions
-cmake versions
-docker versions
-npm versions
-pnpm versions
-yarn versions
-bun versions
-deno versions
-cargo versions
-php versions
-perl versions
-psql versions
-sqlite3 versions
-git versions
-terraform versions
-helm versions
+journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys --smart-relinquish-var --cursor-file --update-catalog -D -o -M --directory --file --root --image --machine
+npm version none
+terraform version none
+helm version none
+cargo version none
+awk versions --version -V
+node versions --version -v
+python versions --version -V
+python3 versions --version -V
+ruby versions --version -v
+java versions --version -version
+javac versions --version -version
+rustc versions --version -V
+gcc versions --version -v
+g++ versions --version -v
+clang versions --version -v
+make versions --version
+cmake versions --version
+docker versions --version -v
+npm versions --version -v
+pnpm versions --version -v
+bun versions --version -v
+deno versions --version -V
+cargo versions --version -V
+php versions --version -v
+perl versions --version -v
+psql versions --version -V
+sqlite3 versions --version -version
+git versions --version -v
+terraform versions --version -v
+helm versions --version
 `
 
 // readerRule is one line of readers.
@@ -292,7 +296,7 @@ func withoutGlobals(words []word) []word {
 func (j *judgement) covers(rule *readerRule, args []word) bool {
 	switch rule.operands {
 	case "versions":
-		return len(args) == 1 && args[0].fixed && (args[0].text == "--version" || args[0].text == "-v" || args[0].text == "-V" || args[0].text == "version" || args[0].text == "-version")
+		return len(args) == 1 && args[0].fixed && slices.Contains(rule.not, args[0].text)
 	case "list":
 		return len(args) == 1 && args[0].fixed && args[0].text == "list"
 	case "kubectl":
@@ -300,33 +304,40 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 			if strings.HasPrefix(a.text, "-") {
 				return !a.fixed || !kubectlOption(a.text)
 			}
-			return !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.Contains(a.text, "all") || strings.Contains(a.text, "file")
+			return !a.fixed || a.globs || strings.Contains(strings.ToLower(a.text), "secret") || strings.Contains(a.text, "all") || strings.Contains(a.text, "file")
 		})
 	case "npm":
 		return !slices.ContainsFunc(args, func(a word) bool {
 			if strings.HasPrefix(a.text, "-") {
 				return !a.fixed || !npmOption(a.text)
 			}
-			return !a.fixed || strings.Contains(a.text, ":") || strings.HasPrefix(a.text, ".") || strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~")
+			return !a.fixed || a.globs || strings.Contains(a.text, ":") || strings.HasPrefix(a.text, ".") || strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~")
 		})
+	case "pip":
+		return !slices.ContainsFunc(args, func(a word) bool { return !a.fixed || a.globs || strings.HasPrefix(a.text, "-") && !pipOption(a.text) })
 	case "ps":
 		for _, a := range args {
-			if !a.fixed || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") {
+			if !a.fixed || a.globs || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "E") {
 				return false
 			}
 		}
 		return true
 	}
-	operands, ended := 0, false
-	for _, a := range args {
-		if !ended && rule.mayGetOption(a, operands) {
+	operands, ended, asPattern := 0, false, false
+	for i, a := range args {
+		before := word{fixed: true}
+		if i > 0 {
+			before = args[i-1]
+		}
+		if !ended && rule.mayGetOption(before, a, operands) || rule.words[0] == "date" && setsClock(before, a) {
 			return false
 		}
 		if !ended && strings.HasPrefix(a.text, "-") && len(a.text) > 1 {
-			if a.text == "--" {
-				ended = true
+			if a.text == "--" { // after an option it may be the value of that
+				ended = !strings.HasPrefix(before.text, "-")
 				continue
 			}
+			asPattern = asPattern || rule.operands == "first" && givesPattern(a.text)
 			if !a.fixed && rule.operands != "data" || forbidsOption(rule, a.text) {
 				return false
 			}
@@ -335,6 +346,9 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 		}
 		if operands++; !j.coversOperand(rule, a, operands) {
 			return false
+		}
+		if asPattern && operands == 1 { // the pattern is the value of an option, so this is a file
+			j.judgeRead(a)
 		}
 	}
 	return true
@@ -345,12 +359,42 @@ const readingOptions = " -f --file --files0-from --from-file -L --rawfile --slur
 
 // mayGetOption reports whether what the shell makes of a word, after so many operands, may be an option that the rule
 // excludes.
-func (r *readerRule) mayGetOption(a word, operands int) bool {
+func (r *readerRule) mayGetOption(before, a word, operands int) bool {
 	if r.words[0] == "printf" && operands > 0 { // its options stand before the format
 		return false
 	}
-	return a.option && len(r.not) > 0 ||
-		a.starts && slices.ContainsFunc(r.not, func(not string) bool { return !strings.Contains(readingOptions, " "+not+" ") })
+	if a.option && !a.splits && before.fixed && strings.Contains(valuedOptions, " "+r.words[0]+before.text+" ") { // it is the value of an option
+		return false
+	}
+	return (a.option || a.splits) && len(r.not) > 0 ||
+		a.starts && (r.operands == "git" || slices.ContainsFunc(r.not, func(not string) bool { return !strings.Contains(readingOptions, " "+not+" ") }))
+}
+
+// valuedOptions are programs with an option whose value is the next word, whatever that is.
+const valuedOptions = " date-d date--date journalctl-u journalctl--unit journalctl--since journalctl--until journalctl-n "
+
+// setsClock reports whether an operand of date is a time to set.
+func setsClock(before, a word) bool {
+	return a.text != "" && strings.Trim(a.text, "0123456789.") == "" && before.text != "-d" && before.text != "--date"
+}
+
+// givesPattern reports whether an option of grep, rg or jq may give what the first operand is otherwise.
+func givesPattern(option string) bool {
+	if strings.HasPrefix(option, "--") {
+		return strings.HasPrefix("--regexp", strings.SplitN(option, "=", 2)[0]) || strings.HasPrefix(option, "--arg") || option == "--indent"
+	}
+	return strings.Contains(option, "e")
+}
+
+// pipOption reports whether an option only selects what is shown or formats it. Nearly all others may name a server, a
+// file that is written, or a program.
+func pipOption(option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	switch name {
+	case "--format", "--outdated", "--uptodate", "--user", "--local", "--not-required", "--verbose", "--files", "-o", "-u", "-l", "-v":
+		return true
+	}
+	return false
 }
 
 // kubectlOption reports whether an option only selects what is shown or formats it. Others may name a server, or a file
@@ -385,19 +429,27 @@ func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
 	case "fixed":
 		return a.fixed && !strings.Contains(a.text, "@")
 	case "one":
-		if n > 1 {
+		if n > 1 || a.globs {
 			return false
 		}
 	case "first":
 		if n == 1 {
 			return a.fixed && (rule.words[0] != "jq" || harmlessJQ(a.text))
 		}
+		if rule.words[0] == "jq" && !harmlessJQ(a.text) { // after --arg the program comes later
+			return false
+		}
 	case "git":
 		if !a.fixed {
 			return false
 		}
-		if _, file, ok := strings.Cut(a.text, ":"); ok { // HEAD:file
-			a.text = file
+		for rest := a.text; strings.Contains(rest, ":"); { // HEAD:file, :0:file, :(top)file
+			_, rest, _ = strings.Cut(rest, ":")
+			_, behind, isMagic := strings.Cut(rest, ")")
+			if !isMagic {
+				behind = rest
+			}
+			j.judgeRead(word{text: behind, fixed: true, globs: a.globs})
 		}
 	}
 	j.judgeRead(a)
@@ -415,6 +467,9 @@ func harmlessJQ(program string) bool {
 // forbidsOption reports whether a rule does not cover an option.
 func forbidsOption(rule *readerRule, option string) bool {
 	name, _, _ := strings.Cut(option, "=")
+	if rule.words[0] == "go" { // -x and --x are the same
+		name = "-" + strings.TrimLeft(name, "-")
+	}
 	if rule.operands == "git" {
 		for _, not := range []string{"--output", "--ext-diff", "--textconv", "--exec", "--upload-pack", "--no-index", "--contents"} {
 			if len(name) > 3 && strings.HasPrefix(not, name) || strings.HasPrefix(name, not) {
@@ -447,6 +502,8 @@ func (j *judgement) judgeRead(w word) {
 	case !w.fixed:
 		j.report(Ask, "command.dynamic", "it is not known which file it uses")
 		return
+	case climbs(w.text):
+		j.report(Ask, "command.dynamic", "it is not known which file "+w.text+" is if there is a link in it")
 	case w.globs && (strings.ContainsAny(w.text, "?[") || strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "./") || strings.Contains(w.text, "/.") ||
 		strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "~")):
 		j.report(Ask, "command.dynamic", "it is not known which files "+w.text+" stands for")
@@ -454,4 +511,13 @@ func (j *judgement) judgeRead(w word) {
 		j.report(Ask, "command.dynamic", w.text+" may stand for files with keys")
 	}
 	j.judgeOperand(w, false)
+}
+
+// climbs reports whether a path goes up after a name. If that is a link, the path leads elsewhere than its text says.
+func climbs(p string) bool {
+	p = strings.TrimPrefix(p, "./")
+	for strings.HasPrefix(p, "../") {
+		p = p[len("../"):]
+	}
+	return p != ".." && (strings.Contains(p, "/../") || strings.HasSuffix(p, "/.."))
 }

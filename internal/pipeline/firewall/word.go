@@ -11,8 +11,10 @@ type word struct {
 	text   string
 	fixed  bool // the shell expands nothing in it
 	globs  bool // it is a pattern of file names
-	option bool // what the shell expands in it may make an option of it, or further words
+	option bool // what the shell expands in it may make an option of it
+	splits bool // what the shell expands in it may be several words
 	starts bool // it is a pattern of file names from its first character, so that a file's name may be an option
+	single bool // it has one part
 }
 
 // special are the characters that may stand for something else in a word without quotes.
@@ -29,10 +31,19 @@ func wordOf(w *syntax.Word) word {
 	}
 	var b strings.Builder
 	if w != nil {
+		out.single = len(w.Parts) == 1
 		out.appendParts(&b, w.Parts, false)
 	}
 	out.text = b.String()
+	out.starts = out.starts || out.globs && strings.HasPrefix(out.text, "-")
 	return out
+}
+
+// mayBeBraces reports whether the text after an open brace may belong to a list or a range in braces. It may end in
+// another part of the word.
+func mayBeBraces(rest string) bool {
+	end := strings.IndexByte(rest, '}')
+	return end < 0 && rest != "" || end >= 0 && strings.ContainsAny(rest[:end], ",.")
 }
 
 func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
@@ -48,13 +59,15 @@ func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted b
 		case *syntax.DblQuoted:
 			w.appendParts(b, part.Parts, true)
 		case *syntax.ParamExp:
-			if part.Param != nil && part.Param.Value == "HOME" && part.Exp == nil && part.Slice == nil && part.Repl == nil && !part.Excl && !part.Length {
+			if part.Param != nil && part.Param.Value == "HOME" && b.Len() == 0 && part.Exp == nil && part.Slice == nil && part.Repl == nil && !part.Excl && !part.Length {
 				b.WriteString("~")
 				continue
 			}
 			if w.fixed = false; !isCount(part) {
-				w.expand(b, quoted)
+				w.expand(b, quoted && !isList(part))
 			}
+		case *syntax.ArithmExp: // a number
+			w.fixed = false
 		default:
 			w.expand(b, quoted)
 		}
@@ -64,9 +77,23 @@ func (w *word) appendParts(b *strings.Builder, parts []syntax.WordPart, quoted b
 // expand notes that something unknown follows what is in b. Without quotes it may be several words.
 func (w *word) expand(b *strings.Builder, quoted bool) {
 	w.fixed = false
-	if !quoted || b.Len() == 0 || b.String()[0] == '-' {
+	w.splits = w.splits || !quoted
+	s := b.String()
+	if !quoted || s == "" || s[0] == '-' && !(strings.HasPrefix(s, "--") && strings.Contains(s, "=")) { // not --date="$d"
 		w.option = true
 	}
+}
+
+// isList reports whether a parameter stands for several words even in quotes: "$@", "${a[@]}".
+func isList(p *syntax.ParamExp) (list bool) {
+	syntax.Walk(p, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok {
+			index, _ := p.Index.(*syntax.Word)
+			list = list || p.Param != nil && p.Param.Value == "@" || index != nil && index.Lit() != "" && strings.Contains("@*", index.Lit()) || p.Excl
+		}
+		return !list
+	})
+	return list
 }
 
 // isCount reports whether a parameter is a number that the shell sets: $?, $!, $# or $$.
@@ -85,9 +112,9 @@ func (w *word) appendLiteral(b *strings.Builder, s string, quoted bool) {
 			}
 			continue
 		case quoted:
-		case c == '*' || c == '?' || c == '[' && s != "[":
+		case c == '*' || c == '?' || c == '[' && !(s == "[" && w.single):
 			w.globs, w.starts = true, w.starts || b.Len() == 0
-		case c == '{' && strings.ContainsAny(s[i:], ",.") && strings.Contains(s[i:], "}"):
+		case c == '{' && mayBeBraces(s[i+1:]):
 			w.expand(b, true) // not into further words, but perhaps at the beginning
 		case c == '~' && b.Len() == 0 && len(s) > 1 && s[1] != '/':
 			w.fixed = false // ~user, the home of another user
