@@ -33,6 +33,7 @@ func TestBriefAsksForNoNotices(t *testing.T) { //nolint:paralleltest // it count
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+		await.Until(t, "the notices are given back", func() bool { return !hasNotices(t) })
 	}
 }
 

@@ -140,9 +140,10 @@ func (s *server) removePeer(p *peer) {
 	delete(s.sessions, p.session)
 }
 
-// awaitFile waits until a file exists and reports whether it did so before ctx ended.
+// awaitFile waits until a file exists and reports whether it did so before ctx ended. It gives up after some minutes, since
+// nobody may be left to create the file.
 func awaitFile(ctx context.Context, path string) bool {
-	for {
+	for begun := time.Now(); time.Since(begun) < 5*time.Minute; {
 		if _, err := os.Stat(path); err == nil {
 			return true
 		}
@@ -150,6 +151,7 @@ func awaitFile(ctx context.Context, path string) bool {
 			return false
 		}
 	}
+	return false
 }
 
 // pause waits for d and reports whether it did so before ctx ended.

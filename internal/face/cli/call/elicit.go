@@ -275,22 +275,22 @@ func inFormat(format, text string) bool {
 
 // bounds are what a schema allows of a value: of a number its size, of a text its characters, of a list its items.
 type bounds struct {
-	least, most         gjson.Result // numbers; others do not count
-	leastText, mostText string       // for people, with %s for the number
+	least, most gjson.Result              // numbers; others do not count
+	text        func(gjson.Result) string // shows one of them to people
 }
 
 // boundsOf returns the bounds of a field; those that MCP allows in forms.
 func boundsOf(p *arguments.Parameter, schema gjson.Result) bounds {
-	of := func(least, most, leastText, mostText string) bounds {
-		return bounds{rawjson.Member(schema, least), rawjson.Member(schema, most), leastText, mostText}
+	of := func(least, most string, text func(gjson.Result) string) bounds {
+		return bounds{rawjson.Member(schema, least), rawjson.Member(schema, most), text}
 	}
 	switch {
 	case p.Is("integer"), p.Is("number"):
-		return of("minimum", "maximum", "at least %s", "at most %s")
+		return of("minimum", "maximum", func(n gjson.Result) string { return n.Raw })
 	case p.Is("string"):
-		return of("minLength", "maxLength", "at least %s characters", "at most %s characters")
+		return of("minLength", "maxLength", func(n gjson.Result) string { return locale.Count(int(n.Num), "character") })
 	case p.Is("array"):
-		return of("minItems", "maxItems", "at least %s items", "at most %s items")
+		return of("minItems", "maxItems", func(n gjson.Result) string { return locale.Count(int(n.Num), "item") })
 	}
 	return bounds{}
 }
@@ -312,10 +312,10 @@ func (b bounds) allow(value json.RawMessage) bool {
 func expectedText(p *arguments.Parameter, choices []choice, b bounds) string {
 	facts := []string{kindText(p, choices)}
 	if b.least.Type == gjson.Number {
-		facts = append(facts, locale.Sprintf(b.leastText, b.least.Raw))
+		facts = append(facts, locale.Sprintf("at least %s", b.text(b.least)))
 	}
 	if b.most.Type == gjson.Number {
-		facts = append(facts, locale.Sprintf(b.mostText, b.most.Raw))
+		facts = append(facts, locale.Sprintf("at most %s", b.text(b.most)))
 	}
 	return strings.Join(facts, ", ")
 }

@@ -39,8 +39,9 @@ func Moment(flag, s string, now time.Time) (time.Time, error) {
 	return time.Time{}, Usage("%s is %q, expected a time such as 10m, 15:04, 2026-01-31 or %s", flag, s, now.Format(time.RFC3339))
 }
 
-// Period parses the values of --since and --until as [Moment] does. An end that would be a time of yesterday, before the
-// beginning, is that of today: from 09:00 until 18:00, asked at noon, is all of today.
+// Period parses the values of --since and --until as [Moment] does. But a time of day as the end is that of today, although it
+// has not come yet, unless the beginning is a time of yesterday before it: from 09:00 until 18:00, asked at noon, is all of
+// today, and from 22:00 until 23:00, asked at ten past midnight, an hour of yesterday.
 func Period(since, until string, now time.Time) (from, to time.Time, err error) {
 	if from, err = Moment("--since", since, now); err != nil {
 		return time.Time{}, time.Time{}, err
@@ -48,7 +49,10 @@ func Period(since, until string, now time.Time) (from, to time.Time, err error) 
 	if to, err = Moment("--until", until, now); err != nil {
 		return time.Time{}, time.Time{}, err
 	}
-	if _, notClock := time.Parse(clock, until); notClock == nil && to.Day() != now.Day() && !to.After(from) {
+	_, notClock := time.Parse(clock, until)
+	_, alsoNot := time.Parse(clock, since)
+	ofYesterday := alsoNot == nil && from.Day() != now.Day() && to.After(from)
+	if notClock == nil && to.Day() != now.Day() && !ofYesterday {
 		to = dayLater(to, 1)
 	}
 	return from, to, nil

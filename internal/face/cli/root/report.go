@@ -78,7 +78,7 @@ func (p *Program) Report(err error) int {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		kind, code = e.Kind.Type(), exitOf(e.Kind)
 		if p.JSON {
-			fmt.Fprintln(p.Out, string(e.Payload()))
+			_ = p.WriteJSON(e.Payload())
 			return code
 		}
 		e = inLanguage(withoutRepeatedFields(e))
@@ -105,14 +105,14 @@ func (p *Program) Report(err error) int {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		kind = "server_error"
 		if p.JSON {
-			locale.Fprintf(p.Out, "{\"error\":%s}\n", e.Raw)
+			_ = p.WriteJSON(slices.Concat(json.RawMessage(`{"error":`), e.Raw, json.RawMessage(`}`)))
 			return code
 		}
 	}
 	if p.JSON {
 		raw, merr := json.Marshal(map[string]any{"error": map[string]string{"type": kind, "message": err.Error()}})
 		if merr == nil {
-			fmt.Fprintln(p.Out, string(raw))
+			_ = p.WriteJSON(raw)
 		}
 		return code
 	}

@@ -110,7 +110,7 @@ func (p commands) guardLog(ctx context.Context, n int) error {
 			return err
 		}
 		if p.JSON {
-			if _, err := fmt.Fprintf(p.Out, "%s\n", e.Raw); err != nil {
+			if err := p.WriteJSON(e.Raw); err != nil {
 				return err
 			}
 			continue
