@@ -121,9 +121,10 @@ bench-compare: ## is NEW slower or dearer than OLD? each a program or a git revi
 	@test -n "$(OLD)" -a -n "$(NEW)" || { echo "make bench-compare OLD=v1.0.0 NEW=bin/collie"; exit 1; }
 	go run ./test/bench compare -old '$(OLD)' -new '$(NEW)' $(if $(JSON),-json '$(JSON)')
 
-fuzz: ## every fuzz test for FUZZTIME
+fuzz: ## every fuzz test for FUZZTIME, and the firewall beside real shells
 	@grep -rnoE '^func Fuzz\w+' --include='*_test.go' internal | sed -E 's|^(.*)/[^/]+:[0-9]+:func (.*)|\1 \2|' | \
 	while read -r dir name; do go test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; done
+	go test -count=1 -timeout 0 -run ShellsAgree ./internal/pipeline/firewall -args -scripts 400000
 
 lint: ## golangci-lint, built from tools/lint; takes a minute the first time
 	go -C tools/lint build -o $(CURDIR)/bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -122,7 +122,9 @@ func (j *judgement) judgeReading(s string, n syntax.Node) {
 			j.judgeBackquotes(n)
 		}
 	case *syntax.Comment:
-		if at := int(n.Hash.Offset()); at > 0 && at <= len(s) && !strings.ContainsRune(" \t\n;&|(`", rune(s[at-1])) {
+		at := int(n.Hash.Offset())
+		line, _, _ := strings.Cut(s[min(at, len(s)):], "\n")
+		if at > 0 && at <= len(s) && !strings.ContainsRune(" \t\n;&|(`", rune(s[at-1])) || strings.HasSuffix(line, "\\") { // our parser joins the lines
 			j.report(Ask, "command.unreadable", "shells read that comment in different ways")
 		}
 	}
