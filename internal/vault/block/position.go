@@ -46,7 +46,7 @@ type crumb struct {
 }
 
 // getBlockBreadcrumb lists the document, headings and list items that contain a block, and the block itself, without a
-// name. Headings inside of list items and other containers are skipped. The parameter excludeTypes has no effect, as in
+// name. Headings beside a block in a list item are skipped. The parameter excludeTypes has no effect, as in
 // SiYuan.
 func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []crumb{}

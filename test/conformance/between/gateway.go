@@ -96,7 +96,7 @@ func (g *gateway) serve(ctx context.Context) (address string, stop func() error,
 			return m[1], func() error { return terminate(cmd) }, nil
 		}
 	}
-	return "", nil, fmt.Errorf("collie serve ended before it was ready: %w", cmd.Wait())
+	return "", nil, fmt.Errorf("collie serve ended before it was ready: %v", cmd.Wait())
 }
 
 // startLimit bounds the wait for a gateway that a busy machine keeps from answering.

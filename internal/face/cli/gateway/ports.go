@@ -29,6 +29,7 @@ const (
 type ports struct {
 	log      *slog.Logger
 	stopping chan struct{} // closed when the listener in use stops
+	stop     sync.Once     // closes stopping
 
 	mu       sync.Mutex
 	opts     httpserver.Options // of the listener in use
@@ -130,7 +131,7 @@ func (p *ports) run(s *httpserver.Server) {
 	p.serving.Go(func() {
 		<-s.Stopping()
 		if p.inUse(s) {
-			close(p.stopping)
+			p.stop.Do(func() { close(p.stopping) }) // the next listener may end too
 		}
 	})
 	p.serving.Go(func() {

@@ -238,7 +238,7 @@ func TestReadBackFails(t *testing.T) {
 }
 
 // TestSecondWriteIsRefused: the kernel accepts the first write of an action and refuses the second. The error says that the
-// outcome is unknown, the same request again does not write the first once more, and the record can be undone.
+// outcome is unknown, the same request again does not write the first once more, and the record does not say that nothing was written.
 func TestSecondWriteIsRefused(t *testing.T) {
 	t.Parallel()
 	partly := &tool.Error{Op: "append", Kind: kernel.Mismatch, Message: "appended one of two"}

@@ -37,7 +37,7 @@ func (e *Editor) SignIn(_ context.Context, name string) (SigningIn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), signInTimeout) // it outlives the request
 	s := &signingIn{cancel: cancel, answers: make(chan string), ended: make(chan struct{})}
 	e.mu.Lock()
-	if before := e.signing[name]; before != nil {
+	for before := e.signing[name]; before != nil && !before.isOver(); before = e.signing[name] { // another may have begun meanwhile
 		before.cancel()
 		e.mu.Unlock()
 		<-before.ended // then its port is free
@@ -71,6 +71,15 @@ func (e *Editor) SignIn(_ context.Context, name string) (SigningIn, error) {
 	}
 }
 
+func (s *signingIn) isOver() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // answer waits for the URL that a person pastes.
 func (s *signingIn) answer(ctx context.Context, _ string) (string, error) {
 	select {
@@ -89,15 +98,13 @@ func (e *Editor) Signing(name string) SigningIn {
 	if s == nil {
 		return SigningIn{State: "none"}
 	}
-	select {
-	case <-s.ended:
-		if s.err != nil {
-			return SigningIn{State: "failed", Problem: s.err.Error()}
-		}
-		return SigningIn{State: "done"}
-	default:
+	switch {
+	case !s.isOver():
 		return SigningIn{State: "waiting", Address: s.address}
+	case s.err != nil:
+		return SigningIn{State: "failed", Problem: s.err.Error()}
 	}
+	return SigningIn{State: "done"}
 }
 
 // Answer passes the URL to which the browser was redirected to a sign-in in progress.

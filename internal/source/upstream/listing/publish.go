@@ -57,7 +57,8 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	offer, headers := l.offerOf(k)
 	conf := l.opts.Settings()
 	pinned := l.pinned.Load()
-	sameTools := sameDefinitions(old.Tools, k.Tools) && len(before.Tools) > 0 && l.built.conf == conf && l.built.pins == pinned
+	sameTools := sameDefinitions(old.Tools, k.Tools) && len(before.Tools) > 0 && l.built.conf == conf && l.built.pins == pinned &&
+		bytes.Equal(old.capabilities, k.capabilities) // which say whether some tools are off
 	if sameTools {
 		offer.Tools = before.Tools
 	}

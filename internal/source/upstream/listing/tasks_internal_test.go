@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"collie/internal/tool"
 )
 
 // A tool that must run as a task is switched off, with that reason, if its server supports tasks at all. Its
@@ -36,6 +38,22 @@ func TestTaskOnlyTools(t *testing.T) {
 		}
 		if got != off {
 			t.Errorf("with %s off are %q, want %q", capabilities, got, off)
+		}
+	}
+}
+
+// Whether such a tool is off follows the capabilities, although its definition stays the same.
+func TestTaskOnlyToolsFollowTheCapabilities(t *testing.T) {
+	t.Parallel()
+	l := newListing(t, Options{})
+	tools := []json.RawMessage{json.RawMessage(`{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`)}
+	for _, c := range []struct {
+		capabilities string
+		off          bool
+	}{{`{"tools":{}}`, false}, {`{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`, true}, {`{"tools":{}}`, false}} {
+		l.Publish(&Lists{Tools: tools, capabilities: json.RawMessage(c.capabilities)}, tool.FreshLive, "")
+		if a := l.Offer().Tools[0].Actions[0]; a.Unsupported != c.off {
+			t.Errorf("with %s: off %v, want %v", c.capabilities, a.Unsupported, c.off)
 		}
 	}
 }

@@ -94,11 +94,17 @@ func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hos
 	return hosts.PrepareAll(h, o.File, written, config.SetInText, o.Force)
 }
 
-// selectServers returns the wanted servers, in the order of the settings.
+// selectServers returns the wanted servers, in the order of the settings; all that are trusted if wanted is nil.
 func selectServers(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
 	var known []string
 	for _, s := range cfg.Servers {
 		known = append(known, s.Name)
+		if s.Untrusted && slices.Contains(wanted, s.Name) {
+			return nil, &tool.Error{
+				Op: "mcp export", Kind: tool.Disabled, Subject: s.Name, Message: "it belongs to a project that is not trusted: " + s.File,
+				Hint: "collie mcp trust shows and trusts it",
+			}
+		}
 	}
 	for _, w := range wanted {
 		if slices.Contains(known, w) {
