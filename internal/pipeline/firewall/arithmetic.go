@@ -178,16 +178,25 @@ func (j *judgement) judgeExpression(e syntax.ArithmExpr) {
 			j.askEvaluated()
 		}
 	case *syntax.BinaryArithm:
+		j.judgeComputed(e.X)
 		if e.Op != syntax.Assgn {
 			j.judgeExpression(e.X)
 		}
 		j.judgeExpression(e.Y)
 	case *syntax.UnaryArithm:
+		j.judgeComputed(e.X)
 		j.judgeExpression(e.X)
 	case *syntax.ParenArithm:
 		j.judgeExpression(e.X)
 	default:
 		j.askEvaluated()
+	}
+}
+
+// judgeComputed judges the name of a variable that an expression may set: ((PATH=1)).
+func (j *judgement) judgeComputed(e syntax.ArithmExpr) {
+	if w, ok := e.(*syntax.Word); ok && w.Lit() != "" && !isNumber(w.Lit()) && !isNumericVariable(w.Lit()) {
+		j.judgeVariable(w.Lit())
 	}
 }
 

@@ -149,7 +149,7 @@ func knownVariable(name string) bool {
 	if len(name) == 1 || name == strings.ToLower(name) { // $?, $1, and variables that the script itself sets
 		return true
 	}
-	return slices.Contains([]string{"HOME", "PWD", "OLDPWD", "USER", "SHELL", "PATH", "LANG", "TERM", "HOSTNAME", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASH_VERSION", "TMPDIR"}, name)
+	return slices.Contains([]string{"HOME", "PWD", "OLDPWD", "USER", "SHELL", "PATH", "LANG", "TERM", "HOSTNAME", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASH_VERSION", "TMPDIR", "PIPESTATUS", "VIRTUAL_ENV", "GOPATH", "EDITOR"}, name)
 }
 
 // judgeCall judges a simple command with its assignments.
@@ -263,10 +263,33 @@ func (j *judgement) judgeRedirect(r *syntax.Redirect) {
 		j.report(Ask, "command.dynamic", "it is not known which file it uses")
 	case reads:
 		j.judgeOperand(w, false)
-	case !isHarmlessDevice(w.text) || strings.Contains(w.text, ".."):
+	case !j.isHarmlessTarget(w.text):
 		j.judgeOperand(w, true)
 		j.report(Ask, "command.write", "it writes to "+w.text)
 	}
+}
+
+// isHarmlessTarget reports whether a file may be written to unasked. What is behind a descriptor is a file if the script
+// redirects one from a file: echo x < notes.md > /dev/stdin.
+func (j *judgement) isHarmlessTarget(p string) bool {
+	switch p {
+	case "/dev/null", "/dev/zero":
+		return true
+	case "/dev/stdout", "/dev/stderr":
+		return j.file != nil && !redirectsFile(j.file)
+	}
+	return false
+}
+
+// redirectsFile reports whether a script redirects something from a file.
+func redirectsFile(file *syntax.File) (reads bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if r, ok := n.(*syntax.Redirect); ok && (r.Op == syntax.RdrIn || r.Op == syntax.RdrInOut || r.Op == syntax.DplIn) {
+			reads = true
+		}
+		return !reads
+	})
+	return reads
 }
 
 // judgeHeredoc judges a here-document that an interpreter runs.

@@ -29,6 +29,9 @@ func (j *judgement) judgeFind(words []word) {
 				end++
 			}
 			inner := rest[i+1 : end]
+			if slices.ContainsFunc(inner, func(w word) bool { return !w.fixed || w.globs }) {
+				j.report(Ask, "command.dynamic", "it is not known what it does with the files that it finds")
+			}
 			j.denyHarm(inner)
 			j.judgeXargs(inner)
 			i = end

@@ -252,22 +252,24 @@ var pathGroups = [...]struct {
 	{"path.secret", whyGuarded, false, `~/.ssh/** ~/.gnupg/** ~/.aws/** ~/.azure/** ~/.kube/** ~/.config/gcloud/** ~/.config/gh/hosts.yml
 	~/.config/op/** ~/.config/age/** ~/.config/sops/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** ~/Library/Cookies/**
 	~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials ~/.docker/config.json ~/.cargo/credentials ~/.cargo/credentials.toml ~/.claude/.credentials.json ~/.codex/auth.json ~/.config/rclone/rclone.conf ~/.config/pip/pip.conf ~/.config/doctl/** ~/.config/hub ~/.config/containers/auth.json ~/.m2/settings.xml ~/.gradle/gradle.properties
-	~/.composer/auth.json ~/.gem/credentials ~/.s3cfg ~/.boto ~/.vault-token ~/.terraform.d/credentials.tfrc.json
+	~/.composer/auth.json ~/.config/composer/auth.json ~/.config/git/credentials ~/.config/glab-cli/** ~/.config/github-copilot/** ~/.gemini/oauth_creds.json ~/.cache/huggingface/token ~/.kaggle/** ~/.fly/**
+	~/.databrickscfg ~/.oci/** ~/.config/solana/** ~/.pulumi/** ~/.local/share/com.vercel.cli/** ~/.terraformrc ~/.authinfo ~/.msmtprc ~/.config/pypoetry/auth.toml ~/.nuget/NuGet/NuGet.Config ~/.electrum/** ~/.config/Signal/**
+	~/.gem/credentials ~/.s3cfg ~/.boto ~/.vault-token ~/.terraform.d/credentials.tfrc.json
 	~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.thunderbird/**
 	~/Library/Application?Support/Google/Chrome/** ~/Library/Application?Support/Firefox/** ~/AppData/Local/Google/Chrome/** ~/AppData/Roaming/Mozilla/** ~/AppData/Roaming/Microsoft/Credentials/** ~/AppData/Roaming/Microsoft/Protect/**
-	/root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** **/.ssh/id_* **/.aws/credentials **/.gnupg/** **/.env **/.env.* **/.envrc **/*.tfstate **/*.pem **/*.p12 **/*.pfx **/*.kdbx **/*.keystore **/*.jks
+	/root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** **/.ssh/id_* **/.aws/credentials **/.gnupg/** **/.env **/.env.* **/.envrc **/*.tfstate **/*.tfvars **/*.ppk **/*.ovpn **/wallet.dat **/*.pem **/*.p12 **/*.pfx **/*.kdbx **/*.keystore **/*.jks
 	**/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/id_ed25519_sk **/id_ecdsa_sk **/.git-credentials **/.netrc **/.pgpass **/.htpasswd **/.vault-token **/.docker/config.json
-	/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/ssh/ssh_host_* /etc/ssl/private/** /etc/krb5.keytab /etc/security/opasswd /etc/master.passwd /etc/wireguard/** /etc/NetworkManager/system-connections/** /var/lib/sss/secrets/** /run/user/*/containers/auth.json /var/lib/docker/** /run/secrets/** /var/run/secrets/**
+	/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/ssh/ssh_host_* /etc/ssl/private/** /etc/krb5.keytab /etc/security/opasswd /etc/master.passwd /etc/wireguard/** /etc/kubernetes/admin.conf /etc/rancher/** /etc/ipsec.secrets /etc/ppp/chap-secrets /etc/wpa_supplicant/** /etc/mysql/debian.cnf /var/lib/samba/private/** /etc/NetworkManager/system-connections/** /var/lib/sss/secrets/** /run/user/*/containers/auth.json /var/lib/docker/** /run/secrets/** /var/run/secrets/**
 	/var/run/docker.sock /run/docker.sock /run/containerd/** /run/user/*/gnupg/** /run/user/*/keyring/** **/windows/system32/config/sam **/windows/system32/config/security **/ntds.dit`},
 	{"path.secret", "it holds what was typed, passwords too", false, `~/.bash_history ~/.zsh_history ~/.history ~/.python_history ~/.node_repl_history ~/.psql_history ~/.mysql_history ~/.sqlite_history
-	~/.rediscli_history ~/.viminfo ~/.lesshst ~/.zsh_sessions/** ~/.bash_sessions/** ~/.local/share/fish/fish_history`},
+	~/.rediscli_history ~/.viminfo ~/.lesshst ~/.local/share/atuin/** ~/.ipython/** ~/.zsh_sessions/** ~/.bash_sessions/** ~/.local/share/fish/fish_history`},
 	{"path.memory", whyMemory, false, `/proc/*/environ /proc/*/mem /proc/*/root/** /proc/*/root /proc/*/cmdline /proc/*/maps /proc/*/fd/** /proc/*/cwd/** /proc/*/task/** /proc/kcore /dev/mem /dev/kmem /dev/port /proc/kmem`},
 	{"path.device", "it is a device", false, `/dev/sd* /dev/nvme* /dev/hd* /dev/vd* /dev/xvd* /dev/mmcblk* /dev/disk/** /dev/disk* /dev/rdisk* /dev/mapper/** /dev/dm-* /dev/loop* /dev/md* /dev/tcp/** /dev/udp/**`},
 	{"path.system", whySystem, true, `/etc/** /usr/** /boot/** /bin/** /sbin/** /lib/** /lib64/** /sys/** /proc/** /System/** /Library/** /private/etc/** /?:/windows/** /?:/program?files/** /var/log/** /var/lib/dpkg/** /var/spool/**`},
 	{"path.starts", whyStarts, true, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.config/fish/** ~/.xinitrc ~/.xprofile ~/.xsession
 	~/.config/autostart/** ~/.config/systemd/** ~/.local/share/systemd/** ~/Library/LaunchAgents/** ~/Library/LaunchDaemons/** ~/.config/environment.d/** ~/.pam_environment ~/.vimrc ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.gitconfig ~/.config/git/** ~/.local/bin/** ~/bin/** ~/.bash_aliases
 	**/.git/hooks/** **/.git/config **/.husky/** **/start?menu/programs/startup/** **/.vscode/tasks.json **/.vscode/mcp.json **/.cursor/mcp.json **/.mcp.json **/.claude/settings.json **/.claude/settings.local.json ~/.claude.json ~/.codex/config.toml ~/.gemini/settings.json
-	**/.cargo/config **/.cargo/config.toml **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
+	**/.cargo/config **/.cargo/config.toml **/rust-toolchain **/rust-toolchain.toml **/.yarnrc.yml ~/.terminfo/** **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
 	{"path.notes", "notes are changed through their tools, not in their files", true, `**/*.sy **/siyuan/conf/** **/siyuan/temp/**`},
 }
 

@@ -25,6 +25,7 @@ import (
 //	versions  nothing but one of the options that follow, which show the version
 //	list      the word list
 //	kubectl   resources except secrets, with options that only select and format
+//	test      words of which nothing is read
 //	ps        options without the one that shows environments
 //
 // One-letter options are recognized within a group too, long ones also when abbreviated.
@@ -92,9 +93,11 @@ false data
 : data
 echo data
 printf data -v
-test files
-[ files
+test test
+[ test
 seq data
+gofmt files -w -cpuprofile
+base64 files -o --output
 sleep data
 expr data
 factor data
@@ -138,7 +141,7 @@ shift data
 break data
 continue data
 getconf data
-tput data
+tput data -T
 sw_vers none
 git status files
 git log git
@@ -151,7 +154,7 @@ git rev-parse git
 git rev-list git
 git ls-files git
 git ls-tree git
-git cat-file git --textconv --filters
+git cat-file git --textconv --filters --batch --batch-check --batch-command
 git merge-base git
 git name-rev git
 git cherry git
@@ -195,10 +198,10 @@ systemctl is-active data -H -M --host --machine --root --image
 systemctl is-enabled data -H -M --host --machine --root --image
 systemctl list-units data -H -M --host --machine --root --image
 journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys --smart-relinquish-var --cursor-file --update-catalog -D -o -M --directory --file --root --image --machine
-npm version none
-terraform version none
-helm version none
-cargo version none
+npm version versions
+terraform version versions
+helm version versions
+cargo version versions
 awk versions --version -V
 node versions --version -v
 python versions --version -V
@@ -296,6 +299,9 @@ func withoutGlobals(words []word) []word {
 func (j *judgement) covers(rule *readerRule, args []word) bool {
 	switch rule.operands {
 	case "versions":
+		if len(rule.not) == 0 { // the program's own word for it
+			return len(args) == 0
+		}
 		return len(args) == 1 && args[0].fixed && slices.Contains(rule.not, args[0].text)
 	case "list":
 		return len(args) == 1 && args[0].fixed && args[0].text == "list"
@@ -311,13 +317,17 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 			if strings.HasPrefix(a.text, "-") {
 				return !a.fixed || !npmOption(a.text)
 			}
-			return !a.fixed || a.globs || strings.Contains(a.text, ":") || strings.HasPrefix(a.text, ".") || strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~")
+			return !a.fixed || a.globs || !isPackage(a.text)
 		})
 	case "pip":
 		return !slices.ContainsFunc(args, func(a word) bool { return !a.fixed || a.globs || strings.HasPrefix(a.text, "-") && !pipOption(a.text) })
+	case "test":
+		return j.coversTest(args)
 	case "ps":
 		for _, a := range args {
-			if !a.fixed || a.globs || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "E") {
+			letters, isGroup := strings.CutPrefix(a.text, "-")
+			if !a.fixed || a.globs || strings.Contains(a.text, "environ") || !isGroup && strings.Contains(letters, "e") || isGroup && letters != "" && letters[0] != '-' &&
+				strings.ContainsAny(letters, "eE") && strings.Trim(letters, "eAdFfljyLHTMZcwPo") != "" {
 				return false
 			}
 		}
@@ -328,6 +338,9 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 		before := word{fixed: true}
 		if i > 0 {
 			before = args[i-1]
+		}
+		if i > 1 && strings.HasPrefix(args[i-2].text, "-") { // then before may be the value of that
+			before.option = true
 		}
 		if !ended && rule.mayGetOption(before, a, operands) || rule.words[0] == "date" && setsClock(before, a) {
 			return false
@@ -363,7 +376,7 @@ func (r *readerRule) mayGetOption(before, a word, operands int) bool {
 	if r.words[0] == "printf" && operands > 0 { // its options stand before the format
 		return false
 	}
-	if a.option && !a.splits && before.fixed && strings.Contains(valuedOptions, " "+r.words[0]+before.text+" ") { // it is the value of an option
+	if a.option && !a.splits && before.fixed && !before.option && strings.Contains(valuedOptions, " "+r.words[0]+before.text+" ") { // it is the value of an option
 		return false
 	}
 	return (a.option || a.splits) && len(r.not) > 0 ||
@@ -371,11 +384,12 @@ func (r *readerRule) mayGetOption(before, a word, operands int) bool {
 }
 
 // valuedOptions are programs with an option whose value is the next word, whatever that is.
-const valuedOptions = " date-d date--date journalctl-u journalctl--unit journalctl--since journalctl--until journalctl-n "
+const valuedOptions = " date-d date--date journalctl-u journalctl--unit journalctl--since journalctl--until "
 
 // setsClock reports whether an operand of date is a time to set.
 func setsClock(before, a word) bool {
-	return a.text != "" && strings.Trim(a.text, "0123456789.") == "" && before.text != "-d" && before.text != "--date"
+	return !strings.HasPrefix(a.text, "+") && !strings.HasPrefix(a.text, "-") && (before.option || before.text != "-d" && before.text != "--date") &&
+		(!a.fixed || a.globs || strings.Trim(a.text, "0123456789.") == "")
 }
 
 // givesPattern reports whether an option of grep, rg or jq may give what the first operand is otherwise.
@@ -397,6 +411,25 @@ func pipOption(option string) bool {
 	return false
 }
 
+// coversTest reports whether a test looks at nothing but texts and whether files exist.
+func (j *judgement) coversTest(args []word) bool {
+	computes := slices.ContainsFunc(args, isComparison)
+	for _, a := range args {
+		switch {
+		case a.splits, computes && a.option: // some shells compute such a word
+			return false
+		case a.fixed:
+			j.judgeRead(a)
+		}
+	}
+	return true
+}
+
+// isComparison reports whether a word of a test has other words computed, or names a variable.
+func isComparison(a word) bool {
+	return slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-t"}, a.text)
+}
+
 // kubectlOption reports whether an option only selects what is shown or formats it. Others may name a server, or a file
 // that names a program.
 func kubectlOption(option string) bool {
@@ -406,6 +439,16 @@ func kubectlOption(option string) bool {
 		return !strings.Contains(value, "file")
 	}
 	return false
+}
+
+// isPackage reports whether npm looks a text up in the registry: NAME or @SCOPE/NAME, with a version or without. It takes
+// others for files, addresses or repositories.
+func isPackage(text string) bool {
+	scope, name, scoped := strings.Cut(text, "/")
+	if !scoped {
+		name = text
+	}
+	return (!scoped || strings.HasPrefix(scope, "@")) && !strings.ContainsAny(name, ":/~") && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".tgz")
 }
 
 // npmOption reports whether an option only selects what is shown or formats it. Nearly all others may name a server, or
