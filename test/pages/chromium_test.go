@@ -86,7 +86,8 @@ func (s *story) openChromium() {
 		s.Fatal("install chromium and fonts-noto-cjk")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(s.TempDir(), "chromium")),
-		chromedp.Flag("lang", "en"), chromedp.Flag("ignore-certificate-errors", true), chromedp.WindowSize(1200, 800))
+		chromedp.Flag("lang", "en"), chromedp.Flag("ignore-certificate-errors", true), chromedp.WindowSize(1200, 800),
+		chromedp.Env("LC_ALL=C.UTF-8")) // without a locale it opens no file with a Chinese name
 	all, end := chromedp.NewExecAllocator(context.Background(), options...)
 	s.Cleanup(end)
 	s.tab, end = chromedp.NewContext(all)
