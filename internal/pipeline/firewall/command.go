@@ -270,13 +270,13 @@ func (j *judgement) judgeRedirect(r *syntax.Redirect) {
 }
 
 // isHarmlessTarget reports whether a file may be written to unasked. What is behind a descriptor is a file if the script
-// redirects one from a file: echo x < notes.md > /dev/stdin.
+// redirects one from a file: echo x < notes.md > /dev/stdin. A script within another may have such a one from there.
 func (j *judgement) isHarmlessTarget(p string) bool {
 	switch p {
 	case "/dev/null", "/dev/zero":
 		return true
 	case "/dev/stdout", "/dev/stderr":
-		return j.file != nil && !redirectsFile(j.file)
+		return j.depth == 1 && j.file != nil && !redirectsFile(j.file)
 	}
 	return false
 }
