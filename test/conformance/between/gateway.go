@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,7 +97,10 @@ func (g *gateway) serve(ctx context.Context) (address string, stop func() error,
 			return m[1], func() error { return terminate(cmd) }, nil
 		}
 	}
-	return "", nil, fmt.Errorf("collie serve ended before it was ready: %v", cmd.Wait())
+	if err := cmd.Wait(); err != nil {
+		return "", nil, fmt.Errorf("collie serve ended before it was ready: %w", err)
+	}
+	return "", nil, errors.New("collie serve ended before it was ready, and says that all went well")
 }
 
 // startLimit bounds the wait for a gateway that a busy machine keeps from answering.
