@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"collie/test/gateway"
 )
 
@@ -25,9 +27,15 @@ func TestNoModelIsChosen(t *testing.T) {
 		`"agent":{"provider":"fork"}`: "there is no such provider",
 	} {
 		settings := p.Settings(t, nil, `"siyuan":{"enabled":false}`, provider, agent)
-		_, stderr, code := p.Run(t, t.TempDir(), "agent", "run", "hello", "--config", settings)
-		if code == 0 || !strings.Contains(stderr, want) {
-			t.Errorf("%s: exit %d\n%s", agent, code, stderr)
+		home := t.TempDir()
+		for _, session := range [][]string{{}, {"--continue"}} {
+			_, stderr, code := p.Run(t, home, append([]string{"agent", "run", "hello", "--config", settings}, session...)...)
+			if code == 0 || !strings.Contains(stderr, want) {
+				t.Errorf("%s %v: exit %d\n%s", agent, session, code, stderr)
+			}
+		}
+		if out, stderr, code := p.Run(t, home, "sessions", "list", "--json", "--config", settings); code != 0 || len(gjson.Get(out, "sessions").Array()) != 0 {
+			t.Errorf("%s: sessions are left: exit %d\n%s%s", agent, code, out, stderr)
 		}
 	}
 	// A model that names its provider is that provider's, also where the settings name the same one.

@@ -108,7 +108,7 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 		return err
 	}
 	defer a.Close()
-	session, err := p.session(ctx, a, f)
+	session, isNew, err := p.session(ctx, a, f)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 	})
 	show.End()
 	if err != nil {
-		if !began && !f.last && f.session == "" { // no turn began, so the new session is empty
+		if !began && isNew { // no turn began, so the session is empty
 			_ = a.Do(context.WithoutCancel(ctx), http.MethodDelete, "/sessions/"+url.PathEscape(session), nil, nil)
 		}
 		return NoModel(ctx, p.Program, f.model, err)
@@ -158,20 +158,21 @@ func (p commands) promptText(prompt string) (string, error) {
 }
 
 // session returns the id of the session to continue, or of a new one.
-func (p commands) session(ctx context.Context, a *API, f *runFlags) (string, error) {
+func (p commands) session(ctx context.Context, a *API, f *runFlags) (id string, isNew bool, err error) {
 	if f.session != "" {
-		return f.session, nil
+		return f.session, false, nil
 	}
 	if f.last {
 		if id, err := a.Newest(ctx); id != "" || err != nil {
-			return id, err
+			return id, false, err
 		}
 	}
 	config := map[string]any{}
 	if f.agent != "" {
 		config["agent"] = f.agent
 	}
-	return a.NewSession(ctx, config)
+	id, err = a.NewSession(ctx, config)
+	return id, true, err
 }
 
 // finishRun reports the end of a turn, and returns the error for the exit code.
