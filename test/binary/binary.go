@@ -7,11 +7,13 @@
 package binary
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,6 +46,7 @@ func Root(tb testing.TB) string {
 // For [Collie] the variable COLLIE_BINARY may name an already built program.
 func Build(tb testing.TB, pkg string) string {
 	tb.Helper()
+	DependOnSources(tb)
 	if ready := os.Getenv("COLLIE_BINARY"); ready != "" && pkg == Collie {
 		return ready
 	}
@@ -62,4 +65,28 @@ func Build(tb testing.TB, pkg string) string {
 		tb.Fatalf("build %s: %v\n%s", pkg, err, msg)
 	}
 	return out
+}
+
+// sourcesRead lets DependOnSources read the folders once a process.
+var sourcesRead sync.Once
+
+// DependOnSources makes the result of this test depend on the sources of the programs. `go test` keeps results, and takes
+// one again if the files and folders that the test itself opened are as they were; it does not see what the programs were
+// built of that a test starts. Of a folder that was read it compares the names, sizes and times of what is in it.
+func DependOnSources(tb testing.TB) {
+	tb.Helper()
+	root := Root(tb)
+	sourcesRead.Do(func() {
+		for _, name := range []string{"go.mod", "tools/go.mod", "cmd", "internal", "third_party", "test"} {
+			err := filepath.WalkDir(filepath.Join(root, name), func(_ string, d fs.DirEntry, err error) error {
+				if err == nil && (d.Name() == "testdata" || d.Name() == "node_modules") {
+					return fs.SkipDir
+				}
+				return err
+			})
+			if err != nil {
+				tb.Fatalf("read the sources: %v", err)
+			}
+		}
+	})
 }

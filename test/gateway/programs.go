@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
+
+	"collie/test/binary"
 )
 
 // built is the folder with the programs. BuildAndRun sets it before any test runs.
@@ -66,6 +68,7 @@ type Programs struct {
 // LinkPrograms makes Programs for one test: hard links to the built programs, or copies, in a folder of its own.
 func LinkPrograms(tb testing.TB) Programs {
 	tb.Helper()
+	binary.DependOnSources(tb)
 	dir, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
