@@ -48,13 +48,15 @@ run: build ## serve your notes, and the example servers if Node is here
 	else echo "No Node here, so the example servers cannot run: serving your notes"; exec bin/collie serve; fi
 
 # Test programs wait more than they compute, so more of them run at once than there are cores;
-# they share one Collie, and do not sleep a second at their end, as the race detector has them do.
-test: ## format, and all tests under vet, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
+# they share one Collie, and do not sleep a second at their end, as the race detector has them do. Vet looks at everything
+# once, without cgo, so that its findings are kept for make stories; by package and under the race detector it takes as long again.
+test: ## format, vet, and all tests, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
 	go -C tools test ./site
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	which=$$(go run ./test/raced -not) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$which
-	which=$$(go run ./test/raced) && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=all -shuffle=on -p 3 -timeout 10m $$which
+	CGO_ENABLED=0 go vet ./...
+	which=$$(go run ./test/raced -not) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -shuffle=on -timeout 10m $$which
+	which=$$(go run ./test/raced) && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=off -shuffle=on -p 3 -timeout 10m $$which
 
 ROUNDS ?= 20
 flake: ## the tests with goroutines ROUNDS times under the race detector on a busy machine, PACKAGES=… for some; hours for all; needs a C compiler
@@ -71,10 +73,10 @@ size: ## lines of code a package; OLD=REVISION compares with it
 	go run ./test/size $(if $(OLD),-old '$(OLD)')
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
-	go vet ./... && go vet -tags stories,live ./test/...
+	CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 go vet -tags stories,live ./test/...
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	which=$$(go run ./test/tagged stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -tags stories -count=1 -v -p 1 -timeout 20m $$which
-	which=$$(go run ./test/tagged -other stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	which=$$(go run ./test/tagged stories) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	which=$$(go run ./test/tagged -other stories) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
 	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
