@@ -11,6 +11,7 @@ import (
 	"collie/internal/source"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
+	"collie/test/await"
 	"collie/test/catalogs"
 )
 
@@ -42,8 +43,12 @@ func callSearchTool(t *testing.T, c *source.Catalog, name, args string) (string,
 func TestSearchList(t *testing.T) {
 	t.Parallel()
 	all := catalogs.Servers()
+	step := 7
+	if await.Race {
+		step = 35
+	}
 	for _, about := range []string{"", "a", strings.Repeat("what it is for ", 40), strings.Repeat("笔记和日历的工具", 30), strings.Repeat(`"<\`, 200)} {
-		for n := 1; n <= 60; n += 7 {
+		for n := 1; n <= 60; n += step {
 			var servers []catalogs.Server
 			for i := range n {
 				s := all[i%len(all)]

@@ -20,10 +20,11 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/kernel"
+	"collie/test/await"
 )
 
 var (
-	randomCalls = flag.Int("calls", defaultCalls, "how many random calls TestTwoWorkspaces makes in two workspaces each")
+	randomCalls = flag.Int("calls", await.Fewer(defaultCalls), "how many random calls TestTwoWorkspaces makes in two workspaces each")
 	randomSeed  = flag.Uint64("seed", 1, "what its calls follow from")
 )
 

@@ -168,7 +168,7 @@ func TestSurvivorGoesOn(t *testing.T) {
 func TestKilledImportGoesOn(t *testing.T) {
 	t.Parallel()
 	const pages = 400
-	for range max(*rounds/10, 6) {
+	for range max(*rounds/10, min(*rounds, 6)) {
 		dir := t.TempDir()
 		file, notes := filepath.Join(dir, "vault.db"), filepath.Join(dir, "notes")
 		for i := range pages {

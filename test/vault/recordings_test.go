@@ -84,7 +84,7 @@ func TestSameAnswersAsTheKernel(t *testing.T) {
 }
 
 // replayAll plays the scenarios in parallel, each in a synctest bubble with its own clock. complete is false if -run
-// chose some scenarios, and under the race detector, where one in five is played.
+// chose some scenarios, and under the race detector, where one in ten is played.
 func replayAll(t *testing.T) (steps []step, complete bool) {
 	all := slices.Collect(scenarios(t))
 	played := make([][]step, len(all))
@@ -92,7 +92,7 @@ func replayAll(t *testing.T) (steps []step, complete bool) {
 	var done atomic.Int32
 	t.Run("scenarios", func(t *testing.T) {
 		for i, rows := range all {
-			if await.Race && i%5 != 0 {
+			if await.Race && i%10 != 0 {
 				continue
 			}
 			t.Run(rows[0].Scenario, func(t *testing.T) {

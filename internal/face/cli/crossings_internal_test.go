@@ -25,6 +25,7 @@ var frame = regexp.MustCompile(`(?m)^#\t0x[0-9a-f]+\t(collie/[\w/.-]+?)\.[\w(*.\
 //
 // Not parallel: it makes the runtime record allocations with their stacks.
 func TestCrossings(t *testing.T) {
+	onceWithoutRace(t)
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 256 // in bytes; small enough that some allocation of each function is recorded
 	defer func() { runtime.MemProfileRate = rate }()

@@ -266,6 +266,7 @@ func stringParameterIndex(f *ast.FuncType, called string) int {
 
 // The texts that packages below say to people are in the catalog, and so is the operation of every error.
 func TestTextsFromBelowAreInTheCatalog(t *testing.T) {
+	onceWithoutRace(t)
 	t.Parallel()
 	have := readCatalog(t)
 	texts := textsBelowCommands(t)

@@ -299,6 +299,7 @@ func readCatalog(t *testing.T) map[string]string {
 
 // Every text of a command is in the catalog and is translated before people see it.
 func TestTextsAreInTheCatalog(t *testing.T) {
+	onceWithoutRace(t)
 	t.Parallel()
 	have := readCatalog(t)
 	missing := map[string]string{}
@@ -320,6 +321,7 @@ func TestTextsAreInTheCatalog(t *testing.T) {
 
 // Every text in the catalog is used by a command, or by a package whose errors people see.
 func TestCatalogHasNothingElse(t *testing.T) {
+	onceWithoutRace(t)
 	t.Parallel()
 	used := map[string]bool{}
 	for _, s := range commandTexts(t, func(string, string) {}) {

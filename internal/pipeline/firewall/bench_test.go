@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/pipeline/firewall"
 	"collie/internal/tool"
+	"collie/test/await"
 )
 
 // newCallsOf8KiB returns calls with about 8 KiB of arguments each, in shapes that occur in practice.
@@ -125,8 +126,8 @@ var maxRatios = map[string]float64{"text": 5, "paths": 20, "sql": 20, "nested": 
 const maxOtherRatio = 8
 
 func TestSpeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures")
+	if testing.Short() || await.Race {
+		t.Skip("measures, and runs without the race detector")
 	}
 	for name, c := range newCallsOf8KiB(t) {
 		took, least := timeRuns(func() { judge(c) }), timeRuns(func() { decodeAndParse(t, c) })

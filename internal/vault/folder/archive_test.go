@@ -234,7 +234,7 @@ func TestHostileArchives(t *testing.T) {
 	for i := range 3 {
 		bombs = append(bombs, entry{name: fmt.Sprintf("Garden/assets/bomb%d", i), text: strings.Repeat("\x00", 30<<20)})
 	}
-	for name, list := range map[string][]entry{
+	hostile := map[string][]entry{
 		"up":         append(gardenArchive(), entry{name: "Garden/../../evil.sy", text: "x"}),
 		"absolute":   append(gardenArchive(), entry{name: "/etc/evil.sy", text: "x"}),
 		"backslash":  append(gardenArchive(), entry{name: `Garden\..\evil.sy`, text: "x"}),
@@ -247,7 +247,12 @@ func TestHostileArchives(t *testing.T) {
 		"bombs":      append(gardenArchive(), bombs...),
 		"nothing":    {{name: "Garden/readme.md", text: "x"}},
 		"empty":      {},
-	} {
+	}
+	if await.Race { // to write and to read them takes long there
+		delete(hostile, "bomb")
+		delete(hostile, "bombs")
+	}
+	for name, list := range hostile {
 		w := newVault(t)
 		if _, err := folder.ImportSiYuan(t.Context(), w, writeArchive(t, list...), folder.ImportOptions{}); err == nil {
 			t.Errorf("%s: it is imported", name)

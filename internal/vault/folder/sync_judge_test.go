@@ -3,6 +3,7 @@ package folder_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,12 +13,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"collie/internal/vault/folder"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // fileState is the state of a file at some moment.
@@ -242,6 +245,9 @@ const victimEnv = "COLLIE_TEST_SYNC_VAULT"
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimEnv); file != "" {
 		os.Exit(syncUntilKilled(file, filepath.Join(filepath.Dir(file), "notes")))
+	}
+	if err := flag.Set("rapid.checks", strconv.Itoa(await.Fewer(100))); err != nil { // -rapid.checks=N wins
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -23,12 +23,13 @@ import (
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // Flags of TestSyncRandomEdits. The script .ci/long runs it with -edits 2000 -files 10000. With -from it begins with a copy of
 // a real folder, such as a public vault of Obsidian.
 var (
-	editsFlag = flag.Int("edits", 60, "edits of TestSyncRandomEdits on both sides")
+	editsFlag = flag.Int("edits", await.Fewer(60), "edits of TestSyncRandomEdits on both sides")
 	filesFlag = flag.Int("files", 40, "files that TestSyncRandomEdits begins with")
 	fromFlag  = flag.String("from", "", "a folder that TestSyncRandomEdits begins with a copy of, instead of generated files")
 	seedFlag  = flag.Uint64("seed", 0, "seed of TestSyncRandomEdits; 0 is a new one")

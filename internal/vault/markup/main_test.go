@@ -3,7 +3,10 @@ package markup_test
 import (
 	"flag"
 	"os"
+	"strconv"
 	"testing"
+
+	"collie/test/await"
 )
 
 // TestMain fixes the seed of rapid, so that properties are checked with the same texts each time. With -rapid.checks=20000 the
@@ -13,8 +16,10 @@ func TestMain(m *testing.M) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" || f.Name == "rapid.seed" })
 	if !given {
-		if err := flag.Set("rapid.seed", "20260101"); err != nil {
-			panic(err)
+		for name, value := range map[string]string{"rapid.seed": "20260101", "rapid.checks": strconv.Itoa(await.Fewer(100))} {
+			if err := flag.Set(name, value); err != nil {
+				panic(err)
+			}
 		}
 	}
 	os.Exit(m.Run())

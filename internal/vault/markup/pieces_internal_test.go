@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/vault/tree"
+	"collie/test/await"
 )
 
 // TestPieces checks that a text gives the same blocks whether it is parsed as a whole or in the pieces of splitMarkdown.
@@ -24,7 +25,8 @@ func TestPieces(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	cuts := 0
-	for range 3000 {
+	rounds := await.Fewer(3000)
+	for range rounds {
 		var parts []string
 		for range 1 + r.IntN(9) {
 			if r.IntN(2) == 0 {
@@ -48,7 +50,7 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("%q in %q:\n%s", text, list, diff)
 		}
 	}
-	if cuts < 3000 {
+	if cuts < rounds {
 		t.Errorf("only %d cuts", cuts)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
+	"collie/test/await"
 )
 
 // wantSound fails the test if the check of a workspace finds problems.
@@ -487,7 +488,7 @@ func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	})
 	data, noise := make([]byte, 1<<20), rand.NewChaCha8([32]byte{})
 	var largest int64
-	for range 300 {
+	for range await.Fewer(300) {
 		_, _ = noise.Read(data)
 		update(t, w, func(tx *workspace.Tx) {
 			tx.WriteFile("/data/assets/a.bin", data, tx.Document(doc).Changed)
