@@ -1,4 +1,8 @@
 # What a newcomer needs: make run, make test. `make help` lists the rest.
+# Nothing here needs cgo but the race detector. One setting for the program, its tests and what reads its packages means that each of them
+# finds in the build cache what another has compiled.
+export CGO_ENABLED = 0
+
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 SOAKTIME ?= 1h
@@ -31,7 +35,7 @@ help: ## this list
 
 build: ## bin/collie, static and stripped
 	@echo "building bin/collie $(VERSION)"
-	@CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
+	@go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
 
 # RELEASES is the address that the files will lie at, for install.sh, the formula and the manifest.
 release: ## dist/: archives, .deb, .rpm, checksums, bills of materials, installer, formula and manifest for PLATFORMS; the same commit makes the same bytes
@@ -49,18 +53,18 @@ run: build ## serve your notes, and the example servers if Node is here
 
 # Test programs wait more than they compute, so more of them run at once than there are cores;
 # they share one Collie, and do not sleep a second at their end, as the race detector has them do. Vet looks at everything
-# once, without cgo, so that its findings are kept for make stories; by package and under the race detector it takes as long again.
+# once; by package and under the race detector it takes as long again.
 test: ## format, vet, and all tests, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
 	go -C tools test ./site
-	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	CGO_ENABLED=0 go vet ./...
-	which=$$(go run ./test/raced -not) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -shuffle=on -timeout 10m $$which
+	go build -o bin/test/ ./cmd/collie
+	go vet ./...
+	which=$$(go run ./test/raced -not) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -shuffle=on -timeout 10m $$which
 	which=$$(go run ./test/raced) && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=off -shuffle=on -p 3 -timeout 10m $$which
 
 ROUNDS ?= 20
 flake: ## the tests with goroutines ROUNDS times under the race detector on a busy machine, PACKAGES=… for some; hours for all; needs a C compiler
-	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
+	go build -o bin/test/ ./cmd/collie
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go run ./test/flake -rounds $(ROUNDS) -- $(RACE) $(or $(PACKAGES),$$(go run ./test/raced))
 
 cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=… for some
@@ -73,11 +77,11 @@ size: ## lines of code a package; OLD=REVISION compares with it
 	go run ./test/size $(if $(OLD),-old '$(OLD)')
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
-	CGO_ENABLED=0 go vet ./... && CGO_ENABLED=0 go vet -tags stories,live ./test/...
-	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	which=$$(go run ./test/tagged stories) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
-	which=$$(go run ./test/tagged -other stories) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
-	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
+	go vet ./... && go vet -tags stories,live ./test/...
+	go build -o bin/test/ ./cmd/collie
+	which=$$(go run ./test/tagged stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	which=$$(go run ./test/tagged -other stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
 	go test -count=1 -v -timeout 0 -run '^TestSoak$$' ./test/soak -args -for $(SOAKTIME)
@@ -141,7 +145,7 @@ vuln: ## known vulnerabilities in what we import; asks vuln.go.dev
 	go -C tools/lint build -o $(CURDIR)/bin/ golang.org/x/vuln/cmd/govulncheck && bin/govulncheck ./...
 
 cross: ## vet and build for the other platforms
-	@for p in $(PLATFORMS); do echo "$$p"; export CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/}; \
+	@for p in $(PLATFORMS); do echo "$$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
 	go vet ./... && go build -o /dev/null ./cmd/collie || exit 1; done
 
 clean: ## what the targets above made
