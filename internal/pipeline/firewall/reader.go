@@ -138,6 +138,14 @@ wait data -p
 exit data
 return data
 shift data
+set -e none
+set +e none
+set -u none
+set +u none
+set -eu none
+set -o pipefail none
+set -eo pipefail none
+set -euo pipefail none
 break data
 continue data
 getconf data
