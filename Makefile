@@ -76,11 +76,12 @@ cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=â
 size: ## lines of code a package; OLD=REVISION compares with it
 	go run ./test/size $(if $(OLD),-old '$(OLD)')
 
+# Two packages at once, since most of them wait for others.
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
 	go build -o bin/test/ ./cmd/collie
-	which=$$(go run ./test/tagged stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
-	which=$$(go run ./test/tagged -other stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	which=$$(go run ./test/tagged stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 2 -timeout 20m $$which
+	which=$$(go run ./test/tagged -other stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=off -tags stories -count=1 -v -p 2 -timeout 20m $$which
 	GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
