@@ -21,6 +21,7 @@ import (
 //	npm       names of packages of the usual registry, with options that only select and format
 //	pip       names of packages, with options that only select and format
 //	none      no operands
+//	alone     nothing at all, not even an option
 //	git       revisions, paths, and REVISION:PATH; options that write or run programs are excluded
 //	versions  nothing but one of the options that follow, which show the version
 //	list      the word list
@@ -138,14 +139,12 @@ wait data -p
 exit data
 return data
 shift data
-set -e none
-set +e none
-set -u none
-set +u none
-set -eu none
-set -o pipefail none
-set -eo pipefail none
-set -euo pipefail none
+set -e alone
+set +e alone
+set -eu alone
+set -o pipefail alone
+set -eo pipefail alone
+set -euo pipefail alone
 break data
 continue data
 getconf data
@@ -306,6 +305,8 @@ func withoutGlobals(words []word) []word {
 // covers reports whether a rule covers the arguments of a command.
 func (j *judgement) covers(rule *readerRule, args []word) bool {
 	switch rule.operands {
+	case "alone":
+		return len(args) == 0
 	case "versions":
 		if len(rule.not) == 0 { // the program's own word for it
 			return len(args) == 0

@@ -21,7 +21,7 @@ var scriptTokens = []string{
 	"payload", "payload", "$(payload)", "`payload`", "echo", "echo ", ":", "x=", "x", "y", "a", "a=(", ")", "(", "((", "))", "[[ ", " ]]", "[ ", " ]", "{ ", "; }", "{", "}", ",",
 	" ", " ", " ", "\n", "\n", ";", "; ", "&&", "||", " || ", "|", "&", "!", "#", " # ", "'", "'", "\"", "\"", "\\", "\\\n", "$", "${x", "${x:-", "${x:+", "${x/", "}", "\"${x:-'", "$'", "$\"",
 	"<<E\n", "<<-E\n", "<<'E'\n", "<<\"E\"\n", "<<E", "\nE\n", "E", "E\n", "<<<", "<(", ">(", "@(", "!(", "*(", "=", "==", "-", "--", "1", "if true; then ", "; fi", "for x in ", "; do ", "; done",
-	"case x in ", " x) ", ";; esac", "while false", "function f ", "f() ", "\t", "~", "*", "?", "[", "]", "$((", "$[", "..", "eval ", "test ", "printf %s ", "true ", "false ", "exit", "set -e; ", "set -u\n", "\r", "\\'", "\\\"",
+	"case x in ", " x) ", ";; esac", "while false", "function f ", "f() ", "\t", "~", "*", "?", "[", "]", "$((", "$[", "..", "eval ", "test ", "printf %s ", "true ", "false ", "exit", "\r", "\\'", "\\\"",
 }
 
 // No shell runs a command of a script in which the firewall has seen none.
