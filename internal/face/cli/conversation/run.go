@@ -108,29 +108,35 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 		return err
 	}
 	defer a.Close()
-	session, isNew, err := p.session(ctx, a, f)
-	if err != nil {
-		return err
-	}
 	asker, err := call.NewCaller(p.Program, "collie agent", false)
 	if err != nil {
 		return err
 	}
 	defer asker.Done()
+	session, isNew, err := p.session(ctx, a, f)
+	if err != nil {
+		return err
+	}
 	show := NewPrinter(p.Program)
-	began := false
-	end, err := a.Say(ctx, session, text, nil, f.overrides(), asker, func(e json.RawMessage) {
-		began = true
-		show.Event(e)
-	})
+	end, err := a.Say(ctx, session, text, nil, f.overrides(), asker, show.Event)
 	show.End()
 	if err != nil {
-		if !began && isNew { // no turn began, so the session is empty
-			_ = a.Do(context.WithoutCancel(ctx), http.MethodDelete, "/sessions/"+url.PathEscape(session), nil, nil)
+		if isNew {
+			deleteIfEmpty(context.WithoutCancel(ctx), a, session)
 		}
 		return NoModel(ctx, p.Program, f.model, err)
 	}
 	return p.finishRun(end)
+}
+
+// deleteIfEmpty deletes a session in which no turn began, so that it has no message. A failure leaves it in the list.
+func deleteIfEmpty(ctx context.Context, a *API, session string) {
+	view := struct {
+		Path []json.RawMessage
+	}{}
+	if err := a.Do(ctx, http.MethodGet, "/sessions/"+url.PathEscape(session), nil, &view); err == nil && len(view.Path) == 0 {
+		_ = a.Do(ctx, http.MethodDelete, "/sessions/"+url.PathEscape(session), nil, nil)
+	}
 }
 
 // promptText returns the prompt, followed by the text on stdin, if there is any.
