@@ -1,7 +1,7 @@
 # What a newcomer needs: make run, make test. `make help` lists the rest.
 # Nothing here needs cgo but the race detector. One setting for the program, its tests and what reads its packages means that each of them
 # finds in the build cache what another has compiled.
-export CGO_ENABLED = 0
+build test flake stories clean-tree lint cross conformance clients: export CGO_ENABLED = 0
 
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
@@ -54,7 +54,7 @@ run: build ## serve your notes, and the example servers if Node is here
 # Test programs wait more than they compute, so more of them run at once than there are cores;
 # they share one Collie, and do not sleep a second at their end, as the race detector has them do. Vet looks at everything
 # once; by package and under the race detector it takes as long again.
-test: ## format, vet, and all tests, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
+test: ## format, vet, and all tests, those with goroutines below them under the race detector; 15 minutes on two cores, a third of which compiles; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
 	go -C tools test ./site
 	go build -o bin/test/ ./cmd/collie
