@@ -70,7 +70,7 @@ func Build(tb testing.TB, pkg string) string {
 // sourcesRead lets DependOnSources read the folders once a process.
 var sourcesRead sync.Once
 
-// DependOnSources makes the result of this test depend on the sources of the programs. `go test` keeps results, and takes
+// DependOnSources makes the result of this test depend on the sources of the programs, and those of tests beside them. `go test` keeps results, and takes
 // one again if the files and folders that the test itself opened are as they were; it does not see what the programs were
 // built of that a test starts. Of a folder that was read it compares the names, sizes and times of what is in it.
 func DependOnSources(tb testing.TB) {

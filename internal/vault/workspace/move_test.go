@@ -8,7 +8,6 @@ import (
 
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
-	"collie/test/await"
 )
 
 // TestMoveBetweenOpenAndClosed moves documents between open and closed notebooks. The full text index must hold exactly the
@@ -66,7 +65,7 @@ func TestMoveBetweenOpenAndClosed(t *testing.T) {
 // TestRenameMany checks that the time to rename a document does not grow with the number renamed in one transaction.
 func TestRenameMany(t *testing.T) {
 	t.Parallel()
-	few, many := 100, await.Fewer(2400)
+	const few, many = 100, 2400
 	each := func(count int) (fastest time.Duration) {
 		w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 		var ids []string

@@ -50,7 +50,7 @@ func TestByProfile(t *testing.T) {
 		"databases": TestDatabasesOfOthersAreRefused, "new databases": TestNewDatabasesMayBeWritten, "assets": TestLinksToAssetsOfOthersAreText,
 		"own assets": TestAssetsThatMayBeLinked, "scripts": TestScriptsInEmbeds,
 	} {
-		if await.Race && name != "canaries" && name != "ways" { // the tests that TestByProfile repeats run whole there
+		if await.Race && name != "canaries" && name != "ways" { // the tests themselves run there too
 			continue
 		}
 		t.Run(name, test)
