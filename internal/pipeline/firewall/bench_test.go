@@ -120,8 +120,10 @@ func BenchmarkDecodeAndParse(b *testing.B) {
 // maxRatios limits the time of a judgement of some of the calls of newCallsOf8KiB, by their names, as a multiple of the time of
 // decodeAndParse. The fastest runs are compared. The limits are about five times the measured values; quadratic growth would exceed
 // them by far.
-var maxRatios = map[string]float64{"text": 5, "paths": 20, "sql": 20, "nested": 15, "pipes": 40, "cd": 20, "absolute": 15,
-	"code": 35, "query": 20, "scripts": 20}
+var maxRatios = map[string]float64{
+	"text": 5, "paths": 20, "sql": 20, "nested": 15, "pipes": 40, "cd": 20, "absolute": 15,
+	"code": 35, "query": 20, "scripts": 20,
+}
 
 // maxOtherRatio is the limit for calls that are not in maxRatios. They take about as long to judge as to parse.
 const maxOtherRatio = 8
