@@ -7,6 +7,7 @@
 package binary
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -70,16 +71,20 @@ func Build(tb testing.TB, pkg string) string {
 // sourcesRead lets DependOnSources read the folders once a process.
 var sourcesRead sync.Once
 
-// DependOnSources makes the result of this test depend on the sources of the programs, and those of tests beside them. `go test` keeps results, and takes
-// one again if the files and folders that the test itself opened are as they were; it does not see what the programs were
-// built of that a test starts. Of a folder that was read it compares the names, sizes and times of what is in it.
+// DependOnSources makes the result of this test depend on the sources of the programs, and of the tests beside them.
+// `go test` keeps results, and takes one again if the files and folders that the test itself opened are as they were; it does
+// not see what the programs were built of that a test starts. Of a folder that was read it compares the names, sizes and times
+// of what is in it.
 func DependOnSources(tb testing.TB) {
 	tb.Helper()
 	root := Root(tb)
 	sourcesRead.Do(func() {
 		for _, name := range []string{"go.mod", "tools/go.mod", "cmd", "internal", "third_party", "test"} {
 			err := filepath.WalkDir(filepath.Join(root, name), func(_ string, d fs.DirEntry, err error) error {
-				if err == nil && (d.Name() == "testdata" || d.Name() == "node_modules") {
+				switch {
+				case errors.Is(err, fs.ErrNotExist): // removed meanwhile, such as what an editor had put there
+					return nil
+				case err == nil && (d.Name() == "testdata" || d.Name() == "node_modules"):
 					return fs.SkipDir
 				}
 				return err
