@@ -1,5 +1,6 @@
 # What a newcomer needs: make run, make test. `make help` lists the rest.
-# Nothing here needs cgo but the race detector. One setting for the program, its tests and what reads its packages means that each of them
+
+# Nothing needs cgo but the race detector. With one setting for the program, its tests and what reads its packages, each of them
 # finds in the build cache what another has compiled.
 build test flake stories clean-tree lint cross conformance clients: export CGO_ENABLED = 0
 
@@ -76,7 +77,7 @@ cover: ## how much of each package its tests run, and bin/cover.html; PACKAGES=â
 size: ## lines of code a package; OLD=REVISION compares with it
 	go run ./test/size $(if $(OLD),-old '$(OLD)')
 
-# Two packages at once, since most of them wait for others.
+# Two packages at once, since most of them wait for others. What a package prints comes when it ends.
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
 	go build -o bin/test/ ./cmd/collie
